@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.embed.speed import measured_peak
-from elmo.engine.native.product import NativeProduct
+from elmo.engine.native import NativeProduct
 from elmo.ops.native.kinds import ComputeType, native_types
 
 Work = Callable[[], object]

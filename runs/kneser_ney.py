@@ -35,7 +35,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.errors import ConfigError, ElmoError, TextError
-from elmo.lm.figures import KINDS
+from elmo.lm.sums import KINDS
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.sentences import read_sentences
 from elmo.text.vocabulary import SPECIAL_WORDS, UNKNOWN, TargetIds, Vocabulary, is_beginning

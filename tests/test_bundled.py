@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmo import Embedder
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("python", "sh", "bash")
 # What is not code: figures, formulas, the content of files. Other languages are of files for other programs.
-OTHERS = ("", "text", "json", "toml", "ini", "nginx")
+OTHERS = ("", "text", "json", "toml", "ini", "nginx", "java", "csharp", "rust")
 
 RUN_BY = {
     "README.md": "tests/test_readme.py",
@@ -34,6 +34,7 @@ RUN_BY = {
     "docs/ko/korean.md": "tests/test_korean_pages.py",
     "docs/ko/quickstart.md": "tests/test_korean_pages.py",
     "docs/one-file.md": "tests/test_docs.py",
+    "docs/other-languages.md": "tests/integrations/onnx/test_write.py",
     "docs/quickstart.md": "tests/test_readme.py",
     "docs/pretraining.md": "tests/test_docs.py",
     "docs/progress.md": "tests/test_docs.py",

@@ -10,7 +10,7 @@ import torch
 from elmo.cove import CoVeEncoder
 from elmo.errors import WeightFileError
 from elmo.static.vectors import StaticVectors, write_static_vectors
-from elmo.weights.cove.read import CoVeModel, shapes
+from elmo.weights.cove import CoVeModel, shapes
 
 WORDS = ("the", "고양이", "sat", "mat")
 

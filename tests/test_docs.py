@@ -25,6 +25,7 @@ KOREAN = ["해리포터보다 -X- -X- B-PS", "더 -X- -X- O", "먼저 -X- -X- O"
 # A page's command trains for minutes; what is shown here is that it is right.
 QUICK = {
     "ner": ["--epochs", "1", "--hidden-sizes", "8", "--character-filters", "4"],
+    "pos": ["--epochs", "1", "--hidden-sizes", "8", "--character-filters", "4"],
     "sst": ["--epochs", "1", "--hidden-size", "8"],
 }
 
@@ -67,6 +68,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> 
         (place / f"{name}.conll").write_text(conll(TAGGED, seed), encoding="utf-8")
     for seed, name in enumerate(("train", "dev", "test")):
         (place / f"ko-{name}.conll").write_text("-DOCSTART- -X- -X- O\n\n" + conll(KOREAN, seed), encoding="utf-8")
+    for name in ("train", "dev", "test"):
+        rows = "1\tAnna\t_\tPROPN\t_\t_\t_\t_\t_\t_\n2\tlives\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n"
+        (place / f"{name}.conllu").write_text(rows * 8, encoding="utf-8")
     (place / "reviews.tsv").write_text("good\ta fine film .\nbad\ta dull film .\n" * 6, encoding="utf-8")
     (place / "text.txt").write_text("Anna lives in New York .\n\nRome\n", encoding="utf-8")
     torch.save(allennlp_state(), place / "weights.th")

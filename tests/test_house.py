@@ -151,7 +151,7 @@ def test_only_the_command_line_prints_messages():
     printing = {path.as_posix() for path in sources(ROOT) if "sys.stderr" in (ROOT / path).read_text(encoding="utf-8")}
     others = {path for path in printing if not path.startswith("cli/")}
     # The latter gives it to a child process.
-    assert others == {"process/progress/report.py", "process/answering_process.py"}
+    assert others == {"process/progress/report.py", "process/worker_pool.py"}
 
 
 def test_every_file_stands_in_a_known_room():
@@ -176,7 +176,7 @@ def test_every_file_stands_in_a_known_room():
         ("model/x.py", "from elmo.engine.engine import Engine", True),
         ("layer/x.py", "from elmo.engine.engine import Engine\nfrom elmo.model.bilm import BiLM", False),
         ("engine/x.py", "from elmo.model.bilm import BiLM", True),
-        ("model/x.py", "from elmo.model.highway import Highway\nfrom elmo import BiLMConfig, __version__", False),
+        ("model/x.py", "from elmo.model.token_encoder import Highway\nfrom elmo import BiLMConfig, __version__", False),
         ("config.py", "from elmo.errors import ConfigError", False),
         ("config.py", "from elmo.text.characters import CharacterMap", True),
         ("cli/x.py", "import elmo\nfrom elmo.tasks import ner", False),

@@ -84,12 +84,6 @@ def test_the_version_is_written_once():
     assert re.fullmatch(r"\d+\.\d+\.\d+", elmo.__version__)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_a_function_names_its_arguments_where_one_is_misspelled(name):
-    with pytest.raises(elmo.ConfigError, match="has no argument 'layerz'.* Its arguments are: "):
-        getattr(elmo, name)(layerz=1)
-
-
 def test_type_checkers_are_told_that_the_package_has_types():
     # `make types` reads a program that uses them: tests/types/program.py.
     assert files("elmo").joinpath("py.typed").is_file()

@@ -30,7 +30,7 @@ from record import Record, Table, parser
 
 import elmo.corpus.prepare
 import elmo.disk.atomic
-import elmo.embed.corpus.embed_corpus
+import elmo.embed.corpus.run
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
 from elmo.model.bilm import BiLM

@@ -38,21 +38,20 @@ KILLED_AFTER = 128
 FOREIGN = "thesis.doc"
 PRECIOUS = b"somebody else's file\n" * 50
 
-# The run kills itself as soon as the window is noted: however fast the machine is, neither before nor after it.
+# The run kills itself as soon as the part is written: however fast the machine is, neither before nor after it.
 _KILLED_RUN = f"""
 import os, signal
 from elmo.cli.main import main
-from elmo.embed.corpus.partial_folder import PartialFolder
+from elmo.embed.corpus.partial_folder import Parts
 
-advance = PartialFolder.advance
+write = Parts.write
 
-def advance_or_die(self, before, window, state=None):
-    after = advance(self, before, window, state)
-    if after.lines >= {KILLED_AFTER}:
+def write_and_die(self, window, arrays, state=None):
+    write(self, window, arrays, state)
+    if window.stop >= {KILLED_AFTER}:
         os.kill(os.getpid(), signal.SIGKILL)
-    return after
 
-PartialFolder.advance = advance_or_die
+Parts.write = write_and_die
 main()
 """
 
@@ -135,13 +134,9 @@ def _killed(work: Path, model: Path, output: Path, state: str) -> None:
     command += ["--state", state, "--max-tokens", "64", "--device", "cpu", "--quiet"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     run = subprocess.run(command, env=environment)
-    progress = output.with_name(output.name + ".partial") / "progress.json"
-    if run.returncode != -signal.SIGKILL or not KILLED_AFTER <= _lines_of(progress) < LINES:
+    parts = list(output.with_name(output.name + ".partial").glob("part-*"))
+    if run.returncode != -signal.SIGKILL or not parts or output.exists():
         raise SystemExit(f"the run was not killed on its way: {run.returncode}")
-
-
-def _lines_of(progress: Path) -> int:
-    return json.loads(progress.read_text(encoding="utf-8"))["lines"]
 
 
 def _tried(place: Path, output: Path, whole: Path, embed: Callable[..., None], change: Change) -> str:
@@ -185,11 +180,11 @@ def _changes(folder: Path, chance: random.Random) -> Iterator[tuple[str, Change]
             yield f"{file}: {name}", _at(file, change)
     for one, other in zip(files, files[1:], strict=False):
         yield f"{one} and {other} swapped", _swapped(one, other)
-    for file in ("manifest.json", "progress.json"):
-        for name, content in _json_changes(json.loads((folder / file).read_text(encoding="utf-8"))):
-            yield f"{file}: {name}", _at(Path(file), lambda path, content=content: path.write_text(content) and None)
-    yield "windows.jsonl: lines swapped", _at(Path("windows.jsonl"), _reverse_lines)
-    yield "windows.jsonl: first line missing", _at(Path("windows.jsonl"), _drop_line)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    whole, settings = json.dumps(manifest), json.dumps(manifest["settings"])
+    inner = ((f"settings, {name}", whole.replace(settings, text)) for name, text in _json_changes(manifest["settings"]))
+    for name, content in (*_json_changes(manifest), *inner):
+        yield f"manifest.json: {name}", _at(Path("manifest.json"), _written(content))
     yield "the folder: a link to itself elsewhere", _moved_and_linked
     yield "the folder: a file", lambda path: (shutil.rmtree(path), path.write_bytes(b""))[0]
     yield "the folder: something else in it", lambda path: (path / FOREIGN).write_bytes(PRECIOUS) and None
@@ -235,6 +230,10 @@ def _flipped(file: Path, place: int, bit: int) -> None:
     _patched(file, place, bytes([content[place] ^ (1 << bit)]))
 
 
+def _written(content: str) -> Change:
+    return lambda file: file.write_text(content) and None
+
+
 def _copied_and_linked(file: Path) -> None:
     copy = _precious(file).with_name("copy")
     copy.unlink(missing_ok=True)
@@ -258,14 +257,6 @@ def _swapped(one: Path, other: Path) -> Change:
     return change
 
 
-def _reverse_lines(file: Path) -> None:
-    file.write_bytes(b"".join(reversed(file.read_bytes().splitlines(keepends=True))))
-
-
-def _drop_line(file: Path) -> None:
-    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[1:]))
-
-
 def _json_changes(values: dict[str, object]) -> Iterator[tuple[str, str]]:
     """Other contents of a JSON file: each value another, missing or of another kind, and no object at all."""
     yield from (("a list", "[]"), ("a number", "5"), ("empty", "{}"), ("deep", "[" * 5000))
@@ -275,9 +266,6 @@ def _json_changes(values: dict[str, object]) -> Iterator[tuple[str, str]]:
         for odd in (-5, 1.5, "5", None, [], LINES, True, 10**400):
             if odd != value:
                 yield f"{key} = {str(odd)[:12]!r}", json.dumps({**values, key: odd})
-    if "lines" in values:
-        yield "all lines done", json.dumps({**values, "lines": LINES})
-        yield "all lines and tokens done", json.dumps({**values, "lines": LINES, "tokens": 11_999})
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ CASES = (
     Case("cat t.txt | elmo embed /dev/stdin -o o.h5", 0, "5 rows"),
     Case("cat t.txt | elmo embed - -o o.npy", 0, "5 rows"),
     Case("elmo embed /dev/zero -o o.h5", 2, "is a device"),
-    Case("elmo embed - -o o.h5 < /dev/zero", 2, "--no-limits"),
+    Case("elmo embed - -o o.h5 < /dev/zero", 2, "ELMO_NO_LIMITS=1"),
     Case("cat /dev/zero | elmo embed -", 2, "stdin:1: the line has more than"),
     Case("elmo embed bomb.xz -o o.h5", 2, "bomb.xz:1: the line has more than 16,777,216 bytes"),
     Case("elmo embed lines.xz -o o.h5", 2, "lines.xz: unpacks to more than"),

@@ -1,19 +1,12 @@
-"""A tiny training run that harm can be done to: its data, its recipe, a process of its own, and what it must end like.
+"""A tiny training run to inject faults into: its data, its recipe, and what two equal runs have in common.
 
-CPU, one thread a direction, 300 steps of some milliseconds, everything switched on that takes part in a step. Processes
-are forked from one that has imported all, so that random moments fall into the run and not into Python's imports.
+300 steps of some milliseconds on a CPU, with everything switched on that takes part in a step.
 """
 
 import json
-import os
 import random
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import elmo.pretrain.run.loop  # noqa: F401 - once, for all the runs that are forked from here
-from elmo.cli.main import main as elmo_command
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.pretrain.settings.config import PretrainConfig
@@ -28,9 +21,6 @@ RECIPE = {
     "decay": "linear",
 }  # fmt: skip
 FILTERS = [[1, 4], [2, 4]]
-RESUMABLE = 75
-
-Tell = Callable[[bytes], object]
 
 
 def settings(**changes: object) -> dict[str, object]:
@@ -51,63 +41,6 @@ def write_data(work: Path, chance: random.Random, *, num_valid: int = 40, **chan
     prepare([work / "train.txt"], work / "data", CorpusSettings(tokens_per_shard=500), valid=[work / "valid.txt"])
     text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in settings(**changes).items())
     (work / "tiny.toml").write_text(text + "\n", encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class Child:
-    """A forked process, and the pipe through which it tells where it is."""
-
-    process: int
-    told: int
-
-    def wait(self, seconds: float) -> int | None:
-        """The exit code, negative for a signal; None if the process still runs after so many seconds."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found, status = os.waitpid(self.process, os.WNOHANG)
-            if found:
-                return os.waitstatus_to_exitcode(status)
-            if time.monotonic() >= deadline:
-                return None
-            time.sleep(0.001)
-
-    def finish(self) -> None:
-        """SystemExit unless the run, which nobody stops, ends well."""
-        if (code := self.wait(600)) != 0:
-            raise SystemExit(f"a run that nobody stopped ended with {code}")
-
-    def heard(self) -> bytes:
-        """What the process has told since the last call."""
-        try:
-            return os.read(self.told, 1 << 16)
-        except BlockingIOError:
-            return b""
-
-
-def fork(command: Sequence[str], errors: Path, meddle: Callable[[Tell], None] | None = None) -> Child:
-    """Runs `elmo COMMAND` in a process of its own; `meddle` may change the package there first."""
-    told, telling = os.pipe()
-    os.set_blocking(told, False)
-    process = os.fork()
-    if process:
-        os.close(telling)
-        return Child(process, told)
-    code = 70
-    try:
-        with errors.open("a") as opened:
-            os.dup2(opened.fileno(), 2)
-        if meddle is not None:
-            meddle(lambda text: os.write(telling, text))
-        code = elmo_command(list(command))
-    finally:
-        os._exit(code)
-
-
-def start(work: Path, run: Path, *, resume: bool = False, meddle: Callable[[Tell], None] | None = None) -> Child:
-    """A training run of WORK's data, from the beginning or from its last checkpoint."""
-    source = ["--resume"] if resume else [str(work / "tiny.toml")]
-    command = ["pretrain", *source, "--data", str(work / "data"), "-o", str(run), "--quiet"]
-    return fork(command, work / "stderr.txt", meddle)
 
 
 def num_steps(run: Path) -> int:

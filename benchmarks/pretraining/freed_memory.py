@@ -25,7 +25,7 @@ import torch
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from peak_memory import peak_memory
 how, data, settings, steps = sys.argv[1], TrainingData.open(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
 torch.set_num_threads(1)

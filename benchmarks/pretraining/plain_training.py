@@ -16,7 +16,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_reference
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.schedule import make_optimizer
+from elmo.pretrain.step.setup import make_optimizer
 from elmo.pretrain.step.trainer import Trainer
 
 

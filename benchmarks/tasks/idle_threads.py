@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 
 from record import ROOT, Record, Table, parser
 
-from elmo.process.idle_threads import VARIABLES
+from elmo.process.resources import IDLE_THREAD_VARIABLES
 
 CONTESTANTS = {
     "spin": {"GOMP_SPINCOUNT": "300000"},
@@ -89,7 +89,9 @@ def in_turn(data: Path, rounds: int, epochs: int) -> dict[str, list[tuple[float,
 
 def trained(data: Path, run: Path, variables: dict[str, str], epochs: int) -> tuple[float, float]:
     """(wall, processor) seconds of a training in a process of its own."""
-    ours = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, "OMP_NUM_THREADS")}
+    ours = {
+        name: value for name, value in os.environ.items() if name not in (*IDLE_THREAD_VARIABLES, "OMP_NUM_THREADS")
+    }
     path = os.pathsep.join(filter(None, [str(ROOT / "src"), ours.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "elmo", "task", "train", "ner", "--train", str(data), "-o", str(run), "--quiet"]
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

@@ -32,13 +32,12 @@ from elmo.embed.speed import random_bilm
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
 from elmo.tasks.settings import with_table
-from elmo.tasks.tokens.encoder import find_encoder
+from elmo.tasks.tokens.encoders import find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
-from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
-from elmo.tasks.train.fitting.fit import training_limits
-from elmo.tasks.train.fitting.optimizers import make_optimizer
+from elmo.tasks.train.batches import BatchLimits, shuffled_batches, sorted_batches, training_limits
 from elmo.tasks.train.job import Files, Job
+from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.tasks.train.train import new_model
 

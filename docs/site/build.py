@@ -30,7 +30,7 @@ from unittest.mock import patch
 
 from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
-from elmo.serve.openapi import openapi
+from elmo.serve.operations import openapi
 
 sys.path.insert(0, str(Path(__file__).parent))
 import http_page  # noqa: E402 - beside this file

@@ -26,7 +26,7 @@ from elmo.reproduce.markdown import cautions, sentence
 from elmo.reproduce.plots import draw
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, metric_name, rows, shown, with_interval
-from elmo.tasks.rules.scores import best_rule
+from elmo.tasks.rules import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "reproduction.md"

@@ -37,8 +37,7 @@ from elmo.reproduce.systems import System, checked_bilms, systems_of
 from elmo.setting_checks import require_setting
 from elmo.tasks.registry import find
 from elmo.tasks.settings import with_table
-from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
-from elmo.tasks.train.run_facts import require_same_run
+from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions, require_same_run
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import content_hash
 

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from elmo.embed.equal_lengths import in_equal_lengths
+from elmo.embed.encoder import in_equal_lengths
 from elmo.errors import WeightFileError
 from elmo.process.device import chosen_device
 from elmo.shapes import Float
 from elmo.static.vectors import StaticVectors, read_static_vectors
-from elmo.weights.cove.read import NUM_LAYERS, CoVeModel, files_of, read
+from elmo.weights.cove import NUM_LAYERS, CoVeModel, files_of, read
 from elmo.weights.fingerprint import fingerprint
 
 

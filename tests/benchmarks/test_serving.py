@@ -20,12 +20,6 @@ def test_a_server_is_watched_at_half_load(run, text: Path) -> None:
     assert "0 of them with a status of 5xx" in record.replace("\n", " ") and "resident memory changed by" in record
 
 
-def test_good_requests_are_timed_beside_slow_sockets(run, text: Path) -> None:
-    flags = ["--text", str(text), "--sockets", "30", "--requests", "24", "--rounds", "1"]
-    record = run("serving/serve_slow_sockets.py", *flags, codes=(0, 1))  # 1: it was slow
-    assert "p95 of 24 ordinary requests" in record and "All had status 200" in record
-
-
 def test_requests_are_made_from_the_schema(run) -> None:
     record = run("serving/serve_schema.py", "--cases", "8")
     assert "| POST /v1/embeddings | 2 |" in record and "0 kinds of wrong answers" in record

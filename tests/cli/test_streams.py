@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 import elmo
-from elmo.cli import main as command_line
 from elmo.cli.main import main
 from elmo.cli.verbs import models
-from elmo.disk.bounded import LIMIT_VARIABLE
-from elmo.text.files.lines import LINE_VARIABLE, RATIO_VARIABLE
 
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
@@ -75,19 +72,11 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     assert not (tmp_path / "x.h5.partial").exists()
 
 
-def test_no_limits_lifts_them_for_the_command_alone(monkeypatch):
-    seen = {}
-
-    def action(argv):
-        seen.update({name: os.environ.get(name) for name in command_line._LIMITS}, argv=argv)
-        return 0
-
-    monkeypatch.setattr(models, "main", action)
-    monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "7")
-    assert main(["models", "--no-limits", "x"]) == 0
-    assert seen == {**dict.fromkeys([LINE_VARIABLE, RATIO_VARIABLE, LIMIT_VARIABLE], str(1 << 40)), "argv": ["x"]}
-    assert os.environ["ELMO_MAX_LINE_BYTES"] == "7"
-    assert "ELMO_MAX_FILE_BYTES" not in os.environ
+def test_no_limits_is_answered_with_the_variable(capsys):
+    assert main(["embed", "a text.txt", "--no-limits", "-o", "x.h5"]) == 2
+    assert capsys.readouterr().err == (
+        "--no-limits is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo embed 'a text.txt' -o x.h5\n"
+    )
 
 
 def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):

@@ -10,8 +10,7 @@ import torch
 
 from elmo.context2vec.network import Context2Vec, Context2VecEncoder, negative_sampling_loss
 from elmo.context2vec.train import negative_probabilities
-from elmo.weights.context2vec.layout import from_torch
-from elmo.weights.context2vec.read import read
+from elmo.weights.context2vec import from_torch, read
 
 KINDS = ["deep", "deep_wide", "shallow"]
 
@@ -85,7 +84,7 @@ def test_no_sentence_depends_on_its_neighbors(golden):
 
 
 def test_the_original_files_are_written_again(golden, tmp_path):
-    from elmo.weights.context2vec.write import write
+    from elmo.weights.context2vec import write
 
     shutil.copytree(golden, tmp_path / "theirs")
     theirs = read(tmp_path / "theirs" / "model.params")

@@ -11,8 +11,7 @@ from elmo.context2vec.settings import Context2VecSettings
 from elmo.context2vec.train import numbered, train_context2vec
 from elmo.errors import ConfigError, TextError
 from elmo.static.training.corpus import Corpus
-from elmo.weights.context2vec.layout import SPECIAL_WORDS
-from elmo.weights.context2vec.read import Context2VecModel
+from elmo.weights.context2vec import SPECIAL_WORDS, Context2VecModel
 
 SETTINGS = Context2VecSettings(unit=8, epochs=60, min_count=2, batch_sentences=20, learning_rate=1e-2)
 

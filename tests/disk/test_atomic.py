@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.disk import atomic, exchange
+from elmo.disk import atomic
 from elmo.disk.atomic import new_file, new_folder, recover
 from elmo.errors import OutputError
 
@@ -61,22 +61,22 @@ def test_folders_are_exchanged_in_one_step_here(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    assert exchange.exchange(tmp_path / "one", tmp_path / "two")
+    assert atomic.exchange(tmp_path / "one", tmp_path / "two")
     assert (names(tmp_path / "one"), names(tmp_path / "two")) == (["two"], ["one"])
     with pytest.raises(FileNotFoundError):
-        exchange.exchange(tmp_path / "one", tmp_path / "nowhere")
+        atomic.exchange(tmp_path / "one", tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS])
 def test_a_system_that_cannot_exchange_says_so(tmp_path, monkeypatch, number):
     def refuse(*_):
-        exchange.ctypes.set_errno(number)
+        atomic.ctypes.set_errno(number)
         return -1
 
-    monkeypatch.setattr(exchange, "_renameat2", lambda: refuse)
-    assert exchange.exchange(tmp_path / "one", tmp_path / "two") is False
-    monkeypatch.setattr(exchange, "_renameat2", lambda: None)
-    assert exchange.exchange(tmp_path / "one", tmp_path / "two") is False
+    monkeypatch.setattr(atomic, "_renameat2", lambda: refuse)
+    assert atomic.exchange(tmp_path / "one", tmp_path / "two") is False
+    monkeypatch.setattr(atomic, "_renameat2", lambda: None)
+    assert atomic.exchange(tmp_path / "one", tmp_path / "two") is False
 
 
 def test_an_exchange_that_fails_leaves_what_was_there(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from elmo.disk.bounded import is_file, is_there, open_regular, read_bytes, shown
+from elmo.errors import ConfigError
 
 
 def test_a_file_within_the_limit_is_read_whole(tmp_path):
@@ -13,14 +14,29 @@ def test_a_file_within_the_limit_is_read_whole(tmp_path):
     assert read_bytes(tmp_path / "file", limit=5) == read_bytes(tmp_path / "link", limit=5) == b"12345"
 
 
-def test_more_is_refused_with_the_limit_and_the_way_to_raise_it(tmp_path, monkeypatch):
+def test_more_is_refused_until_the_limits_are_lifted(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"123456")
-    with pytest.raises(OSError, match=r"has more than 5 bytes, the limit for such a file \(set ELMO_MAX_FILE_BYTES"):
+    with pytest.raises(OSError, match=r"has more than 5 bytes, the limit for such a file \(set ELMO_NO_LIMITS=1"):
         read_bytes(tmp_path / "file", limit=5)
-    monkeypatch.setenv("ELMO_MAX_FILE_BYTES", "6")
+    monkeypatch.setenv("ELMO_NO_LIMITS", "1")
     assert read_bytes(tmp_path / "file", limit=5) == b"123456"
-    monkeypatch.setenv("ELMO_MAX_FILE_BYTES", "nonsense")
-    with pytest.raises(OSError, match="has more than 5 bytes"):
+
+
+@pytest.mark.parametrize("value", ["yes", "2", "-1"])
+def test_another_value_than_0_and_1_is_refused(tmp_path, monkeypatch, value):
+    (tmp_path / "file").write_bytes(b"1")
+    monkeypatch.setenv("ELMO_NO_LIMITS", value)
+    with pytest.raises(ConfigError, match=f"ELMO_NO_LIMITS is '{value}', but must be 1"):
+        read_bytes(tmp_path / "file", limit=5)
+    monkeypatch.setenv("ELMO_NO_LIMITS", "0")
+    assert read_bytes(tmp_path / "file", limit=5) == b"1"
+
+
+@pytest.mark.parametrize("name", ["ELMO_MAX_FILE_BYTES", "ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO"])
+def test_the_old_variables_are_answered_with_the_new_one(tmp_path, monkeypatch, name):
+    (tmp_path / "file").write_bytes(b"1")
+    monkeypatch.setenv(name, "100")
+    with pytest.raises(ConfigError, match=f"{name} is set, but .* set ELMO_NO_LIMITS=1"):
         read_bytes(tmp_path / "file", limit=5)
 
 

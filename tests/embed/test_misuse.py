@@ -103,9 +103,9 @@ def test_elmo_refuses_the_same_mistakes(tiny_bilm):
         (lambda: elmo(torch.zeros(1, 2, 50)), "ids are integers"),
         (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids are integers"),
         (lambda: ELMo(tiny_bilm, num_mixes=10**6), "num_mixes is 1000000"),
-        (lambda: inspect.unwrap(_check)(1.5, 0.5, False, None, False), "num_mixes is 1.5"),
-        (lambda: inspect.unwrap(_check)(1, "a", False, None, False), "dropout is 'a'"),
-        (lambda: inspect.unwrap(_check)(1, 0.5, "x", None, False), "trainable is 'x'"),
+        (lambda: inspect.unwrap(_check)(1.5, 0.5, False), "num_mixes is 1.5"),
+        (lambda: inspect.unwrap(_check)(1, "a", False), "dropout is 'a'"),
+        (lambda: inspect.unwrap(_check)(1, 0.5, "x"), "trainable is 'x'"),
     ):
         with pytest.raises(ConfigError, match=message):
             call()

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from elmo.embed.network.fixed_shapes import encode_in_fixed_shapes
-from elmo.embed.network.pieces import contextualize_in_pieces
+from elmo.embed.torch_network import contextualize_in_pieces, encode_in_fixed_shapes
 from elmo.engine.token_encoder import rounded_to
 from elmo.layer.on_engine import engine_of
 from elmo.ops.product import RoundedProducts

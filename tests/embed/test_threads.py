@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.network.engine_network import EngineNetwork
+from elmo.embed.network import EngineNetwork
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 

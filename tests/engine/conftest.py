@@ -1,4 +1,4 @@
-"""Every tier that this processor can run: each set of instructions of the native library, and numpy."""
+"""Every backend that this processor can run: each set of instructions of the native library, and numpy."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def instruction_sets() -> list[str]:
 
 
 @pytest.fixture(params=[*instruction_sets(), "numpy"])
-def tier(request, monkeypatch) -> Iterator[str]:
+def backend(request, monkeypatch) -> Iterator[str]:
     """The name of a set of instructions, or "numpy": without the library."""
     if request.param == "numpy":
         monkeypatch.setenv("ELMO_NATIVE", "0")
@@ -38,8 +38,8 @@ def tier(request, monkeypatch) -> Iterator[str]:
 
 
 @pytest.fixture(params=["float32", "bfloat16", "int8"])
-def dtype(request, tier) -> str:
-    """Each type of factors that the tier has."""
-    if tier != "numpy" and request.param not in native_types():
-        pytest.skip(f"no {request.param} products with {tier}")
+def dtype(request, backend) -> str:
+    """Each type of factors that the backend has."""
+    if backend != "numpy" and request.param not in native_types():
+        pytest.skip(f"no {request.param} products with {backend}")
     return request.param

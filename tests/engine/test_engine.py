@@ -1,4 +1,4 @@
-"""The engine: golden vectors on every tier, bits that depend on the sentence alone, misuse."""
+"""The engine: golden vectors on every backend, bits that depend on the sentence alone, misuse."""
 
 import copy
 import json
@@ -45,7 +45,7 @@ def continued(state, table):
     return State(*(np.concatenate([new, old[:, kept:]], axis=1) for new, old in zip(state, table, strict=True)))
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_layers_and_states_equal_published_vectors(golden):
     checkpoint = formats.read(golden.files)
     engine, table = Engine.from_checkpoint(checkpoint), zero_state(checkpoint.config, 0)
@@ -65,7 +65,7 @@ def test_layers_and_states_equal_published_vectors(golden):
             )
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_models_of_words_and_characters_equal_published_vectors(golden_folder, many_langs_checkpoint):
     folder, checkpoint = golden_folder / "efml_word_and_char", many_langs_checkpoint
     calls = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def test_every_type_stays_next_to_double_precision(tiny_checkpoint, tiny_corpus,
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_a_sentence_has_the_same_bits_alone_and_in_any_company(tiny_checkpoint, tiny_corpus, dtype):
     engine, token_map = Engine.from_checkpoint(tiny_checkpoint, dtype), tiny_checkpoint.token_map
     together, _ = all_layers(engine, token_map, tiny_corpus * 7)
@@ -99,7 +99,7 @@ def test_a_sentence_has_the_same_bits_alone_and_in_any_company(tiny_checkpoint, 
             assert np.array_equal(together[:, copy_of, : len(sentence) + 2], alone[:, 0])
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_a_long_row_equals_its_pieces(tiny_checkpoint):
     """Each direction continues in its own reading order."""
     engine, token_map = Engine.from_checkpoint(tiny_checkpoint), tiny_checkpoint.token_map
@@ -112,7 +112,7 @@ def test_a_long_row_equals_its_pieces(tiny_checkpoint):
     np.testing.assert_array_equal(second[..., :size], whole[:, :, 300:, :size])
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_nothing_and_empty_rows(tiny_checkpoint):
     engine, config = Engine.from_checkpoint(tiny_checkpoint), tiny_checkpoint.config
     assert engine.token_vectors(np.zeros((0, 50), np.int16)).shape == (0, config.projection_size)
@@ -135,7 +135,7 @@ def test_an_engine_can_be_pickled_and_copied(tiny_checkpoint, tiny_corpus):
         np.testing.assert_array_equal(all_layers(other, tiny_checkpoint.token_map, tiny_corpus)[0], expected)
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_rows_without_padding_have_the_same_bits(tiny_checkpoint, tiny_corpus, dtype):
     engine, token_map = Engine.from_checkpoint(tiny_checkpoint, dtype), tiny_checkpoint.token_map
     padded, padded_state = all_layers(engine, token_map, [*tiny_corpus, []])

@@ -11,7 +11,7 @@ from elmo.errors import ConfigError
 
 
 @pytest.fixture
-def engine(tiny_checkpoint, tier) -> Engine:
+def engine(tiny_checkpoint, backend) -> Engine:
     return Engine.from_checkpoint(tiny_checkpoint)
 
 

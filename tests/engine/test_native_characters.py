@@ -24,7 +24,7 @@ LIMITS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
 
 
 @pytest.fixture(params=LIMITS, autouse=True)
-def tier(request):
+def backend(request):
     """Every test runs with each set of instructions that the processor has."""
     native.library().limit(request.param)
     if not native.native_kinds():

@@ -1,16 +1,16 @@
-"""Products of both tiers: close to double precision, each row on its own, the same factors rounded alike."""
+"""Products of both backends: close to double precision, each row on its own, the same factors rounded alike."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from elmo.engine.native.panels import lay_out
-from elmo.engine.plain.product import PlainProduct, quantized_rows, to_bfloat16
-from elmo.engine.tier import product
-from elmo.weights.native.fewer_bits import quantized
+from elmo.engine.backend import product
+from elmo.engine.panels import lay_out
+from elmo.engine.plain import PlainProduct, quantized_rows, to_bfloat16
+from elmo.weights.native.narrow import quantized
 
-pytestmark = pytest.mark.usefixtures("tier")
+pytestmark = pytest.mark.usefixtures("backend")
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24), (1, 1), (3, 65), (4100, 30)]
 DTYPES = ("float32", "bfloat16", "int8")

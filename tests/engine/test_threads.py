@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from elmo.engine import side_by_side
+from elmo.engine import stacks
 from elmo.engine.engine import Engine
-from elmo.engine.native.layer import NativeLayer
+from elmo.engine.native import NativeLayer
 from elmo.ops.native import threads
 from elmo.ops.native.kinds import native_types
 from elmo.ops.native.threads import run_parallel
@@ -24,7 +24,7 @@ WAYS = {"one thread": 0, "apart": 1, "together": 2}
 
 @pytest.fixture
 def two_threads(monkeypatch):
-    monkeypatch.setattr(side_by_side, "num_threads", lambda: 2)
+    monkeypatch.setattr(stacks, "num_threads", lambda: 2)
 
 
 def calls_of(checkpoint):
@@ -55,7 +55,7 @@ def test_sixteen_threads_get_the_bits_of_one(tiny_checkpoint, dtype, start, monk
         for engine in engines:
             engine.token_vectors(ids), engine.stacks()
     turn, barrier = itertools.count(), threading.Barrier(16)
-    for module in (side_by_side, sys.modules["elmo.engine.native.characters"]):
+    for module in (stacks, sys.modules["elmo.engine.native"]):
         monkeypatch.setattr(module, "num_threads", lambda: 1 + next(turn) % 4)
 
     def work(rank):
@@ -73,8 +73,8 @@ def test_sixteen_threads_get_the_bits_of_one(tiny_checkpoint, dtype, start, monk
 @native
 @pytest.mark.parametrize("fails", [0, 1, 2])
 def test_a_team_does_not_wait_for_a_thread_that_fails(tiny_checkpoint, fails, monkeypatch):
-    monkeypatch.setattr(side_by_side, "num_threads", lambda: 3)
-    monkeypatch.setattr(side_by_side._ways, "run", lambda kind, amount, ways: ways[WAYS["together"]]())
+    monkeypatch.setattr(stacks, "num_threads", lambda: 3)
+    monkeypatch.setattr(stacks._autotuner, "run", lambda kind, amount, ways: ways[WAYS["together"]]())
     engine, run, began = Engine.from_checkpoint(tiny_checkpoint), NativeLayer.run, itertools.count()
     call = calls_of(tiny_checkpoint)[2]
     expected, _ = engine.contextualize(*call)
@@ -92,8 +92,8 @@ def test_a_team_does_not_wait_for_a_thread_that_fails(tiny_checkpoint, fails, mo
 
 @native
 def test_a_team_does_not_wait_for_a_thread_that_can_not_start(tiny_checkpoint, monkeypatch):
-    monkeypatch.setattr(side_by_side, "num_threads", lambda: 4)
-    monkeypatch.setattr(side_by_side._ways, "run", lambda kind, amount, ways: ways[WAYS["together"]]())
+    monkeypatch.setattr(stacks, "num_threads", lambda: 4)
+    monkeypatch.setattr(stacks._autotuner, "run", lambda kind, amount, ways: ways[WAYS["together"]]())
     engine, starts = Engine.from_checkpoint(tiny_checkpoint), itertools.count()
 
     begun = []
@@ -142,7 +142,7 @@ def test_the_first_problem_of_parallel_jobs_is_raised():
 @pytest.mark.parametrize("way", WAYS)
 def test_interrupted_calls_change_nothing(tiny_checkpoint, way, monkeypatch):
     """Ctrl-C at any moment: a call ends at once, and the next ones have the same bits."""
-    monkeypatch.setattr(side_by_side._ways, "run", lambda kind, amount, ways: ways[WAYS[way]]())
+    monkeypatch.setattr(stacks._autotuner, "run", lambda kind, amount, ways: ways[WAYS[way]]())
     engine, call = Engine.from_checkpoint(tiny_checkpoint), calls_of(tiny_checkpoint)[2]
     found = expected = engine.contextualize(*call)[0]
     interrupts = 0

@@ -60,15 +60,14 @@ def address(models) -> Iterator[str]:
     """The page over the bundled models, served in a thread."""
     from elmo.explorer.routes import Page
     from elmo.serve.app import create_app
-    from elmo.serve.listening.address import bound, url
-    from elmo.serve.listening.server import server
+    from elmo.serve.listening import Server, bound, url
 
     for model in models.values():
         model.index()
     with bound("127.0.0.1", 0) as listening:
         app = create_app([model.model for model in models.values()], extra_routes=Page(models).routes())
         ready = threading.Event()
-        serving = server(app, listening, started=ready.set)
+        serving = Server(app, listening, started=ready.set)
         thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
         thread.start()
         assert ready.wait(60)

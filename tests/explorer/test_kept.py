@@ -7,11 +7,9 @@ import re
 import pytest
 
 from elmo.errors import ConfigError, OutputError, TextError
-from elmo.explorer.examples import bundled_examples
 from elmo.explorer.frozen import export
-from elmo.explorer.mixes import learned_mixes
-from elmo.explorer.quality import quality_of
-from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_text
+from elmo.explorer.quality import learned_mixes, quality_of
+from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bundled_text
 from elmo.weights.catalogue import bundled_folders
 
 
@@ -57,7 +55,7 @@ def test_mixes_are_read_from_a_run(tmp_path):
     outcome = {"epochs": 2, "mix_weights": [{"weights": [0.25, 0.5, 0.25], "gamma": 1.1}]}
     (tmp_path / "run" / "seed-3" / "scores.json").write_text(json.dumps(outcome))
     assert [(mix.name, mix.weights) for mix in learned_mixes(tmp_path / "run")] == [("run, seed-3", [0.25, 0.5, 0.25])]
-    with pytest.raises(ConfigError, match="holds no learned mixes"):
+    with pytest.raises(ConfigError, match="has no learned mixes"):
         learned_mixes(tmp_path)
     (tmp_path / "run" / "seed-3" / "scores.json").write_text('{"mix_weights": 3}')
     with pytest.raises(ConfigError, match=r"scores\.json: is not the outcome"):

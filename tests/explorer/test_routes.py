@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from elmo.explorer.frozen import opening_answers
-from elmo.explorer.mixes import Mix
+from elmo.explorer.quality import Mix
 from elmo.explorer.routes import Page
 from elmo.serve.app import create_app
 
@@ -54,14 +54,14 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
         ("neighbors", {"model": "tiny", "selected": {"tokens": [], "place": 0}}, 400, "has 0 tokens"),
         ("neighbors", {"model": "tiny", "selected": {"tokens": ["a b"], "place": 0}}, 400, "contains a space"),
         ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"] * 201, "place": 0}}, 400, "has 201 tokens"),
-        ("neighbors", {"model": "tiny", "selected": A, "count": 21}, 400, "count is 21"),
+        ("neighbors", {"model": "tiny", "selected": A, "count": 21}, 400, "count must be 1 to 20 (got 21)"),
         ("neighbors", {"model": "tiny", "selected": A, "weights": [1, 2]}, 400, "weights must be 3"),
         ("neighbors", {"model": "other", "selected": A}, 404, "there is no model 'other'"),
         ("neighbors", {"model": "tiny", "selected": A, "k": 1}, 400, "unknown field"),
         ("neighbors", {"model": "tiny", "selected": A, "noun": "river"}, 400, "does not begin with it"),
         ("neighbors", {"model": "tiny", "selected": A, "noun": ""}, 400, "the noun is ''"),
-        ("occurrences", {"model": "tiny", "selected": []}, 400, "selected is 0"),
-        ("occurrences", {"model": "tiny", "selected": [A], "limit": 301}, 400, "limit is 301"),
+        ("occurrences", {"model": "tiny", "selected": []}, 400, "selected must be 1 to"),
+        ("occurrences", {"model": "tiny", "selected": [A], "limit": 301}, 400, "limit must be 1 to 300 (got 301)"),
         ("similarity", {"model": "tiny", "a": ["x"], "b": []}, 400, "has 0 tokens"),
         ("substitutes", {"model": "tiny", "selected": A}, 400, "tiny has no softmax"),
         ("tokens", {"text": "  "}, 400, "has 0 tokens"),

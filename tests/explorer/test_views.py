@@ -6,10 +6,10 @@ import pytest
 from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.explorer.examples import own_example
+from elmo.explorer.texts import own_example
 from elmo.explorer.views import gap_view
 from elmo.lm.substitutes import Prediction
-from elmo.serve.refusals import Refusal
+from elmo.serve.answers import Refusal
 
 A, B = (["the", "bank", "was", "steep"], 1), (["money", "in", "the", "bank"], 3)
 WEIGHTS = [0.2, 0.5, 0.3]

@@ -36,6 +36,16 @@ def test_a_mix_is_the_mean_of_the_layers_without_boundaries(elmo, tiny_corpus):
         assert torch.allclose(output.mixes[0][row, : len(sentence)], expected, atol=CLOSE)
 
 
+def test_a_result_asked_by_the_name_that_allennlp_has_is_answered_with_ours(elmo, tiny_corpus):
+    result = elmo(tiny_corpus)
+    for name in ("elmo_representations", "mask"):
+        with pytest.raises(ConfigError, match=rf"ELMoOutput has no \['{name}'\].*Use \.mixes .* or \.mask\."):
+            result[name]
+    assert result[0] is result.mixes
+    assert result[-1] is result.mask
+    assert result[:1] == (result.mixes,)
+
+
 def test_boundaries_can_be_kept(tiny_bilm, tiny_corpus):
     output = ELMo(tiny_bilm, keep_boundaries=True).eval()(tiny_corpus)
     expected = tiny_bilm(ELMo(tiny_bilm).character_ids(tiny_corpus))

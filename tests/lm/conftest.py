@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights.checkpoint import Checkpoint
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
-from elmo.lm.perplexity import State, evaluate, scores
+from elmo.lm.language_model import EngineLanguageModel
+from elmo.lm.perplexity import EvaluationState, evaluate, scores
 from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -36,7 +36,7 @@ def both(checkpoint: Checkpoint) -> tuple[EngineLanguageModel, TorchLanguageMode
 
 
 @pytest.mark.parametrize("state", ["zero", "carry"])
-def test_both_give_the_same_nats(both, state: State):
+def test_both_give_the_same_nats(both, state: EvaluationState):
     for ours, oracle in zip(*(scores(model, SENTENCES, state=state, rows=2) for model in both), strict=True):
         for direction, nats in oracle.nats.items():
             assert ours.nats[direction].dtype == np.float32

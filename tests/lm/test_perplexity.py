@@ -75,7 +75,7 @@ def test_unknown_words_are_counted(model: LanguageModel) -> None:
 
 
 def test_a_state_that_does_not_exist_is_refused(model: LanguageModel) -> None:
-    with pytest.raises(ConfigError, match=r"state is 'Carry', but must be one of: zero, carry"):
+    with pytest.raises(ConfigError, match=r"state must be one of: zero, carry .got 'Carry'."):
         evaluate(model, SENTENCES, state="Carry")
 
 
@@ -131,7 +131,7 @@ def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(m
     zero = evaluate(model, SENTENCES)
     assert carried.num_predictions == zero.num_predictions
     assert carried.of("mean") == pytest.approx(zero.of("mean"), rel=1e-5)
-    with pytest.raises(ConfigError, match="rows is 0"):
+    with pytest.raises(ConfigError, match="rows must be at least 1 .got 0"):
         evaluate(model, SENTENCES, state="carry", rows=0)
     with pytest.raises(TextError, match="there is no sentence"):
         evaluate(model, [], state="carry")
@@ -185,7 +185,7 @@ def _bilm_tf_steps(trainer: Trainer, direction: str, text: list[list[str]], batc
 def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model: LanguageModel) -> None:
     with pytest.raises(TextError, match="the text has 4 sentences, but 256 rows need one each.*--batch-size 2"):
         evaluate_like_bilm_tf(model, SENTENCES)
-    with pytest.raises(ConfigError, match="batch_size is 0"):
+    with pytest.raises(ConfigError, match="batch_size must be at least 1 .got 0"):
         evaluate_like_bilm_tf(model, SENTENCES, batch_size=0)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from elmo.config import BiLMConfig
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.lm.sentence_scores import sentence_scores
+from elmo.lm.perplexity import sentence_scores
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 

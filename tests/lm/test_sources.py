@@ -5,10 +5,9 @@ import lzma
 import pytest
 
 from elmo.errors import ConfigError, TextError
-from elmo.lm.figures import Sums
 from elmo.lm.manifest import ELSEWHERE, Sources, part_of, read_manifest
-from elmo.lm.perplexity import evaluate, scores
-from elmo.lm.sources import BySource
+from elmo.lm.perplexity import BySource, evaluate, scores
+from elmo.lm.sums import Sums
 
 HEADER = "set\tsplit\tdoc\tgroup\tsource\tfirst_line\tlines\n"
 ROWS = (

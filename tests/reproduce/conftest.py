@@ -9,7 +9,7 @@ import pytest
 from elmo.reproduce.outcomes import Outcome
 from elmo.reproduce.record import ExperimentRecord, recorded
 from elmo.reproduce.systems import systems_of
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.settings import NerSettings
 
 Scores = Sequence[float]
 
@@ -20,7 +20,7 @@ def outcomes_of() -> Callable[..., list[Outcome]]:
 
     def make(experiment, scores, *, shares=(), bilms=(), test=None, mixes=None, epochs=None) -> list[Outcome]:
         found = []
-        for place, system in enumerate(systems_of(experiment, Settings(), shares, bilms)):
+        for place, system in enumerate(systems_of(experiment, NerSettings(), shares, bilms)):
             per_seed = []
             for seed, score in enumerate(scores[place]):
                 outcome = {"best_epoch": 1, "dev": {"f1": score, "per_label": {"PER": {"f1": score}}}}

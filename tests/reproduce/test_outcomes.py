@@ -7,7 +7,7 @@ import pytest
 
 from elmo.reproduce.outcomes import CountsDontFit, Trained, outcome_of
 from elmo.reproduce.systems import systems_of
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.settings import NerSettings
 
 # Micro F1 of the first seed: 2 of 4 counts right; of the second: all.
 EXAMPLES = [[{"PER": [1, 0, 0]}, {}, {"LOC": [0, 1, 1]}], [{"PER": [1, 0, 0]}, {}, {"LOC": [1, 0, 0]}]]
@@ -28,7 +28,7 @@ def trained(tmp_path) -> Trained:
     (run / "run.json").write_text(json.dumps({"bilm": "320b", "vectors": {"static": "dd58"}}))
     per_seed = [{"seed": seed, "dev": {"f1": score}} for seed, score in enumerate(scores, start=1)]
     summary = {"metric": "f1", "seeds": [1, 2], "per_seed": per_seed}
-    return Trained(systems_of("table1", Settings())[0], run, summary)
+    return Trained(systems_of("table1", NerSettings())[0], run, summary)
 
 
 def test_scores_curves_and_resamples_are_those_of_the_run(trained, tmp_path):

@@ -15,11 +15,11 @@ from elmo.reproduce.systems import (
     require_open,
     systems_of,
 )
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.settings import NerSettings
 from elmo.tasks.registry import find
 from elmo.tasks.train.job import Files, Job
 
-SETTINGS = Settings()
+SETTINGS = NerSettings()
 
 
 def with_tokens(**values):

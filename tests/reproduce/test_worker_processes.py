@@ -1,8 +1,12 @@
 """Trainings in other processes: what becomes of those that end by themselves."""
 
+from concurrent.futures import Future
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 
-from elmo.process import answering_process
+from elmo.process import worker_pool
 from elmo.reproduce import grid, worker_processes
 from elmo.reproduce.worker_processes import TrainerDied, train_in_processes
 from elmo.tasks.ner.task import TASK
@@ -14,8 +18,8 @@ def jobs(tmp_path, count: int = 3) -> list[AnyJob]:
 
 
 def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(answering_process, "_START", "import os; os._exit(3)")
-    with pytest.raises(TrainerDied, match=r"run-0: the process of this training ended with code 3 .* --workers"):
+    monkeypatch.setattr(worker_pool, "_START", "import os; os._exit(3)")
+    with pytest.raises(TrainerDied, match=r"run-0: the worker process ended with code 3 .* --workers"):
         train_in_processes(jobs(tmp_path), 1, lambda: None)
 
 
@@ -47,34 +51,28 @@ def test_trainings_begin_seed_by_seed_and_each_system_ends_with_all_of_its_seeds
 
 
 def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
-    begun = []
-    monkeypatch.setattr(worker_processes, "_Process", lambda job, threads: begun.append(job) or Ended(job))
+    begun: list[tuple[Path, Future[None]]] = []
+
+    class Pool(nullcontext):
+        def submit(self, function, job):
+            begun.append((job.parts["run"], Future()))
+            return begun[-1][1]
+
+    def look():
+        for _, future in begun[-2:]:
+            if not future.done():
+                future.set_result(None)
+
+    monkeypatch.setattr(worker_processes, "WorkerPool", lambda *_, **__: Pool(Pool()))
     first, second, third = jobs(tmp_path)
     again = first.with_options(seeds=[2])
-    train_in_processes([first, again, second, third], 2, lambda: None)
-    assert begun == [first, second, again, third]
-
-
-class Ended:
-    """A process that is over at the second look."""
-
-    def __init__(self, job: AnyJob) -> None:
-        self.run, self._looks = job.run, 0
-
-    @property
-    def is_over(self) -> bool:
-        self._looks += 1
-        return self._looks > 1
-
-    def raise_error(self) -> None:
-        pass
-
-    ask_to_stop = wait = kill = raise_error
+    train_in_processes([first, again, second, third], 2, look)
+    assert [run for run, _ in begun] == [it.run for it in (first, second, again, third)]
 
 
 def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):
     start = "import sys; sys.stdin.buffer.read(); open('{path[0]}/ended', 'a').write('.')"
-    monkeypatch.setattr(answering_process, "_START", start)
+    monkeypatch.setattr(worker_pool, "_START", start)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     looks = iter(range(2))
     with pytest.raises(StopIteration):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.text.vocabulary import SPECIAL_WORDS

@@ -7,7 +7,7 @@ import torch
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights import formats

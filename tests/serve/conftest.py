@@ -13,13 +13,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.serve.app import create_app
-from elmo.serve.listening.address import bound, url
-from elmo.serve.listening.connections import ImpatientProtocol
-from elmo.serve.listening.server import server
-from elmo.serve.models import ServedModel, Substitutes
+from elmo.serve.listening import Server, bound, url
+from elmo.serve.models import PredictSubstitutes, ServedModel
 from elmo.serve.settings import ServeSettings
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "mat", "."]
@@ -31,7 +29,7 @@ def embedder(tiny_checkpoint) -> Embedder:
 
 
 @pytest.fixture
-def predict(tiny_checkpoint, tiny_config) -> Substitutes:
+def predict(tiny_checkpoint, tiny_config) -> PredictSubstitutes:
     """What the library says would stand in a place."""
 
     def predict(sentence, place, count):
@@ -102,12 +100,10 @@ class Live:
 
 
 @contextmanager
-def _running(
-    models: list[ServedModel], settings: ServeSettings | None = None, protocol: type[ImpatientProtocol] | None = None
-) -> Iterator[Live]:
+def _running(models: list[ServedModel], settings: ServeSettings | None = None) -> Iterator[Live]:
     app, started = create_app(models, settings), threading.Event()
     with bound("127.0.0.1", 0) as listening:
-        made = server(app, listening, started=started.set, protocol=protocol)
+        made = Server(app, listening, started=started.set)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
         live = Live(app, listening.getsockname(), url(listening))
         thread.start()
@@ -122,7 +118,7 @@ def _running(
 
 @pytest.fixture
 def running() -> Callable[..., AbstractContextManager[Live]]:
-    """`with running(models, settings, protocol) as live`: a server in a thread; when it is left, it has ended."""
+    """`with running(models, settings) as live`: a server in a thread; when it is left, it has ended."""
     return _running
 
 

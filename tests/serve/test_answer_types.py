@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load
 
-from elmo.serve.encodings.media_types import ARROW, JSON, LINES, SAFETENSORS, accepted
-from elmo.serve.refusals import Refusal
+from elmo.serve.answers import Refusal
+from elmo.serve.encodings import ARROW, JSON, LINES, SAFETENSORS, accepted
 
 TEXTS = ["the cat sat", ["on", "the", "mat"], "no"]
 SENTENCES = [["the", "cat", "sat"], ["on", "the", "mat"], ["no"]]
@@ -104,7 +104,7 @@ def test_a_type_that_cannot_be_had_is_refused(header, client):
 
 
 def test_without_pyarrow_arrow_cannot_be_had(monkeypatch):
-    monkeypatch.setattr("elmo.serve.encodings.media_types.has_pyarrow", lambda: False)
+    monkeypatch.setattr("elmo.serve.encodings.has_pyarrow", lambda: False)
     assert accepted(f"{ARROW}, {SAFETENSORS};q=0.1") == SAFETENSORS
     with pytest.raises(Refusal):
         accepted(ARROW)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elmo.serve.answers import Refusal
 from elmo.serve.batcher import Batcher, _groups
-from elmo.serve.intake.presence import until
-from elmo.serve.refusals import Refusal
+from elmo.serve.service import until
 
 FAR = float("inf")
 

@@ -15,10 +15,9 @@ import pytest
 
 import elmo
 from elmo.errors import ConfigError
+from elmo.serve.access import read_keys
 from elmo.serve.app import create_app
-from elmo.serve.listening.address import bound, is_loopback, url
-from elmo.serve.listening.keys import read_keys
-from elmo.serve.listening.server import server
+from elmo.serve.listening import Server, bound, is_loopback, url
 from elmo.serve.settings import ServeSettings
 
 SOURCE = Path(elmo.__file__).parents[1]
@@ -55,8 +54,8 @@ def test_only_with_a_key_can_other_machines_reach_it(models):
     key = ["a-key-of-this-server"]
     with bound("0.0.0.0", 0) as listening:
         with pytest.raises(ConfigError, match="can reach 0.0.0.0, but no API key is set"):
-            server(create_app(models), listening)
-        server(create_app(models, ServeSettings(api_keys=key)), listening)
+            Server(create_app(models), listening)
+        Server(create_app(models, ServeSettings(api_keys=key)), listening)
 
 
 def test_a_file_of_keys_has_one_in_each_line(tmp_path):
@@ -93,7 +92,7 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(models, embed
     monkeypatch.setattr(embedder, "embed", held)
     answers = []
     with bound("127.0.0.1", 0) as listening:
-        made = server(create_app(models), listening, started=started.set)
+        made = Server(create_app(models), listening, started=started.set)
         address, place = listening.getsockname(), url(listening)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
         thread.start()

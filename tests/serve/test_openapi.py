@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from elmo.serve.openapi import openapi
-from elmo.serve.operations import OPERATIONS
+from elmo.serve.operations import OPERATIONS, openapi
 from elmo.serve.routes.embeddings import EmbeddingsRequest
 
 CASES = int(os.environ.get("ELMO_TEST_HTTP_CASES", "40"))

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from elmo.cli.verbs.serve import Arguments
-from elmo.serve.encodings import media_types
+from elmo.serve import encodings
 from elmo.serve.models import ServedModel
 from elmo.serve.operations import OPERATIONS
 from elmo.serve.settings import ServeSettings
@@ -82,7 +82,7 @@ def test_the_commands_are_read_without_complaint(monkeypatch):
 def test_every_path_and_type_is_on_the_page():
     for operation in OPERATIONS:
         assert f"`{operation.method} {operation.path}`" in PAGE
-    for media_type in media_types.VECTORS:
+    for media_type in encodings.VECTORS:
         assert f"`{media_type}`" in PAGE
 
 

@@ -12,9 +12,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import elmo
-from elmo.serve.answers import json_answer
+from elmo.serve.answers import invalid, json_answer
 from elmo.serve.app import create_app
-from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.version import __version__

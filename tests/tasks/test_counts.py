@@ -2,8 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from elmo.tasks.counts import score_of, tabulated
+from elmo.tasks.counts import CountsDisagree, example_counts, score_of, tabulated
+from elmo.tasks.labels import Prediction, classification_scores
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.score import entity_counts, entity_scores
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.task import TASK as ENTAILMENT
 
 
 def test_f1_over_labels_that_are_not_everywhere():
@@ -39,3 +47,41 @@ def test_examples_without_counts_score_0(kind):
 def test_seeds_share_the_columns_of_all_labels():
     found = tabulated([[{"B": (1, 0, 0)}], [{"A": (0, 1, 0)}]], "f1")
     np.testing.assert_array_equal(found, [[[0, 0, 0, 1, 0, 0, 1]], [[0, 1, 0, 0, 0, 0, 1]]])
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(4, 5), st.sampled_from("AB")), unique=True, max_size=5)
+
+
+@given(pairs=st.lists(st.tuples(SPANS, SPANS), max_size=8))
+def test_entities_add_up_to_f1(pairs):
+    scores = entity_scores([gold for gold, _ in pairs], [found for _, found in pairs])
+    rows = [entity_counts(gold, found) for gold, found in pairs]
+    assert score_of("f1", rows) == pytest.approx(scores["f1"])
+    for label in {label for row in rows for label in row}:
+        right, extra, missed = (sum(row.get(label, (0, 0, 0))[place] for row in rows) for place in range(3))
+        own = scores["per_label"][label]
+        assert (own["correct"], own["predicted"], own["gold"]) == (right, right + extra, right + missed)
+
+
+@given(pairs=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=20))
+def test_labels_add_up_to_accuracy(pairs):
+    predictions = [Prediction(label=found, probabilities={}) for _, found in pairs]
+    scores = classification_scores([gold for gold, _ in pairs], predictions)
+    examples = [SentencePair([], [], gold) for gold, _ in pairs]
+    rows = [ENTAILMENT.counts(*pair) for pair in zip(examples, predictions, strict=True)]
+    assert score_of("accuracy", rows) == pytest.approx(scores["accuracy"])
+
+
+def test_the_other_kinds_by_hand():
+    assert score_of("mean", [{"": (100.0,)}, {"": (50.0,)}]) == 75
+    rows = [{"muc": (1, 2, 1, 1), "b3": (0, 1, 0, 1)}, {"muc": (1, 2, 0, 1)}]
+    assert score_of("average_f1", rows) == pytest.approx(25)  # muc: 50 and 50; b3: 0
+    assert [score_of(kind, []) for kind in ("f1", "accuracy", "mean", "average_f1")] == [0, 0, 0, 0]
+
+
+def test_counts_that_dont_give_the_score_are_refused(monkeypatch):
+    example, found = TaggedSentence(["a"], [(0, 1, "X")]), [(0, 1, "X")]
+    scores = TASK.score([example], [found])
+    assert example_counts(TASK, [example], [found], scores)["examples"] == [{"X": [1, 0, 0]}]
+    with pytest.raises(CountsDisagree, match="add up to f1 100.0, but its score says 50"):
+        example_counts(TASK, [example], [found], {"f1": 50.0})

@@ -15,13 +15,16 @@ from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.ranker.antecedents import clusters_of
 from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
+from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.pos.model import TokenTagger
+from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
@@ -44,12 +47,15 @@ from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import evaluate
 
 WORDS = ("Anna", "saw", "her", "old", "dog", "it", "barked")
-LABELS = {"labels": ["A", "B", "C"], "characters": list("abdno"), "genres": ["nw"]}
+LABELS = {"labels": ["A", "B", "C"], "characters": list("abdno"), "words": ["Anna"], "genres": ["nw"]}
 TEXTS = [list(WORDS), ["Anna"], ["it", "barked", "unseen"]]
 SMALL = ResolverSettings(hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3, mention_loss=1.0)
 DOCUMENT = Document(("nw/a", "0"), (WORDS, ("it", "barked", "."), ("Anna", "saw", "it")), ("A",) * 7 + ("B",) * 6)
 MODELS = {
     "ner": (Tagger, TaggerSettings(hidden_sizes=(5,), character_filters=4), [TaggedSentence(text) for text in TEXTS]),
+    "pos": (
+        TokenTagger, TokenTaggerSettings(hidden_sizes=(5,), character_filters=4), [TagSentence(text) for text in TEXTS],
+    ),
     "sst": (Classifier, ClassifierSettings(hidden_size=4), [LabelledSentence(text) for text in TEXTS]),
     "snli": (ESIM, EntailmentSettings(hidden_size=8), [SentencePair(text, TEXTS[0]) for text in TEXTS]),
     "srl": (
@@ -133,6 +139,15 @@ def test_labels_have_the_mean_of_the_probabilities(task):
             mean = sum(own[place]["probabilities"][label] for own in single) / 2
             assert found["probabilities"][label] == pytest.approx(mean, abs=1e-6)
         assert found["label"] == max(found["probabilities"], key=found["probabilities"].get)
+
+
+@torch.no_grad()
+def test_each_tokens_tag_has_the_highest_mean_probability():
+    examples, models = MODELS["pos"][2], [model_of("pos", seed) for seed in (1, 2)]
+    mean = sum(model(examples).softmax(dim=2) for model in models) / 2
+    for row, example, found in zip(mean, examples, Ensemble(models).predict(examples), strict=True):
+        best = [max(zip(values.tolist(), LABELS["labels"], strict=True))[1] for values in row[: len(example.tokens)]]
+        assert found.tags == best
 
 
 @torch.no_grad()
@@ -227,7 +242,7 @@ def test_a_model_without_an_average_says_so():
 @pytest.fixture
 def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     """Three taggers with one biLM."""
-    settings = Settings(
+    settings = NerSettings(
         tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)), tagger=TaggerSettings(hidden_sizes=(5,))
     )
     frozen = FrozenLayers(BiLM.from_pretrained(bilm_folder))

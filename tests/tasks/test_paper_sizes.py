@@ -19,22 +19,23 @@ from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import with_table
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
-from elmo.tasks.train.fitting.optimizers import make_optimizer
 from elmo.tasks.train.job import Files, Job
+from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import read_data
 from elmo.tasks.train.train import new_model
 
 pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "tasks"
-# The tagger's configuration has the paper's sizes itself.
-PAPER = {name: "ner.toml" if name == "ner" else f"{name}-paper.toml" for name in BUILT_IN}
+# The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech.
+PAPER = {name: f"{name}.toml" if name in ("ner", "pos") else f"{name}-paper.toml" for name in BUILT_IN}
 
 PASSAGE = "Anna lives in a small house near the old harbour of Rome with her brother Tom and three cats ."
 COREF = [("Anna", "(1)"), ("saw", "-"), ("her", "(1)"), ("house", "-"), (".", "-")]
 ROLES = [("She", "-", "(ARG0*)"), ("gave", "give", "(V*)"), ("it", "-", "(ARG1*)"), ("away", "-", "*")]
 DATA = {
     "ner": "Anna B-PER\nsaw O\nRome B-LOC\n\n" * 6,
+    "pos": "Anna NOUN\nsaw VERB\nRome NOUN\n\n" * 6,
     "snli": "".join(
         json.dumps({"gold_label": label, "sentence1": f"She saw {number} old cats", "sentence2": "Cats sleep"}) + "\n"
         for number in range(3)

@@ -10,8 +10,8 @@ from elmo.errors import ConfigError
 from elmo.tasks import registry
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.registry import BUILT_IN, find, reference, summaries
-from elmo.tasks.tokens import encoder as encoders
-from elmo.tasks.tokens.encoder import find_encoder
+from elmo.tasks.tokens import encoders
+from elmo.tasks.tokens.encoders import find_encoder
 
 MODULE = """
 from elmo.tasks.ner.task import NamedEntities
@@ -71,7 +71,7 @@ def test_an_installed_task_is_known_by_its_name(installed):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pos", "there is no task 'pos'. The tasks are: ner, "),
+        ("tags", "there is no task 'tags'. The tasks are: ner, pos, "),
         ("somebodys:NOT_A_TASK", "is a int, not a task"),
         ("somebodys:NOTHING", "can't be found: .* Name it as module:object"),
         ("nobodys:TASK", "can't be found: No module named 'nobodys'"),

@@ -15,7 +15,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks import saved_model as saved_model_module
-from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.saved_model import SavedTaskModel, load, save
 from elmo.tasks.settings import TokenSettings
@@ -29,7 +29,7 @@ def saved_model(sentences, bilm_folder=None, static=None, **tokens) -> SavedTask
     torch.manual_seed(0)
     encoder = "none" if bilm_folder is None else "elmo"
     settings = replace(
-        Settings(),
+        NerSettings(),
         tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
         tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4),
     )

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.settings import NerSettings
 from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import FitSettings, TokenSettings, to_table, with_table
 
@@ -25,12 +25,12 @@ def test_every_task_is_found_by_its_name(task):
 
 def test_a_table_goes_there_and_back():
     table = {"hidden_sizes": [7], "learning_rate": 1, "placement": "both", "patience": 3}
-    settings = with_table(Settings(), table, "x.toml")
+    settings = with_table(NerSettings(), table, "x.toml")
     assert settings.tagger.hidden_sizes == (7,)
     assert (settings.fit.learning_rate, settings.fit.patience) == (1.0, 3)
     assert settings.tokens.placement == "both"
-    assert settings.tokens.mix_penalty == Settings().tokens.mix_penalty
-    assert with_table(Settings(), to_table(settings), "again") == settings
+    assert settings.tokens.mix_penalty == NerSettings().tokens.mix_penalty
+    assert with_table(NerSettings(), to_table(settings), "again") == settings
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_table_goes_there_and_back():
 )
 def test_wrong_settings_are_told_with_their_file(table, message):
     with pytest.raises(ConfigError) as caught:
-        with_table(Settings(), table, "x.toml")
+        with_table(NerSettings(), table, "x.toml")
     assert message in str(caught.value)
 
 
@@ -67,5 +67,5 @@ def test_settings_out_of_bounds_are_errors():
 
 
 def test_an_unknown_task_is_told_with_the_known_ones():
-    with pytest.raises(ConfigError, match="there is no task 'pos'. The tasks are: ner"):
-        find("pos")
+    with pytest.raises(ConfigError, match="there is no task 'tags'. The tasks are: ner, pos"):
+        find("tags")

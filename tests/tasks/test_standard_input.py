@@ -10,13 +10,14 @@ from elmo.tasks.registry import find
 
 WRONG = {
     "ner": ("the O\n\nbank\n", "stdin:3"),
+    "pos": ("the DET\n\nbank\n", "stdin:3"),
     "sst": ("4\tgood film\nfive\n", "stdin:2"),
     "snli": ('{"gold_label": "neutral"}\n', "stdin:1"),
     "srl": ("the O\nbank\n", "stdin:2"),
     "squad": ("[\n1,\n", "stdin"),
     "coref": ("#begin document (a); part 000\nx\n", "stdin:2"),
 }
-EMPTY = {"ner": "\n\n", "sst": "\n", "snli": "\n", "srl": "\n", "coref": "\n"}
+EMPTY = {"ner": "\n\n", "pos": "\n\n", "sst": "\n", "snli": "\n", "srl": "\n", "coref": "\n"}
 
 
 def said_of(task: str, text: str, monkeypatch) -> str:

@@ -1,4 +1,4 @@
-"""The six models in every type of number, with gradients, without, in inference mode and under autocast."""
+"""The built-in models in every type of number, with gradients, without, in inference mode and under autocast."""
 
 import numpy as np
 import pytest
@@ -11,6 +11,9 @@ from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger
 from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.pos.model import TokenTagger
+from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
@@ -39,6 +42,14 @@ MODELS = {
             TaggerSettings(hidden_sizes=(6, 4)), {"labels": ["PER"], "characters": CHARACTERS}, tokens
         ),
         [TaggedSentence(WORDS, [(0, 1, "PER")]), TaggedSentence(["dog"], [])],
+    ),
+    "pos": (
+        lambda tokens: TokenTagger(
+            TokenTaggerSettings(hidden_sizes=(6, 4)),
+            {"labels": ["NOUN", "PUNCT", "VERB"], "words": WORDS, "characters": CHARACTERS},
+            tokens,
+        ),
+        [TagSentence(WORDS, tags=["NOUN", "VERB", "NOUN", "NOUN", "PUNCT"]), TagSentence(["dog"], tags=["NOUN"])],
     ),
     "sst": (
         lambda tokens: Classifier(ClassifierSettings(hidden_size=4), {"labels": ["bad", "good"]}, tokens),

@@ -10,6 +10,7 @@ def test_lines_have_tokens_and_their_places(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("It works,  well.\n\n밥을 먹다\n", encoding="utf-8")
     found = list(text_lines(path, TextReading(tokenizer("unicode"))))
+    assert [(it.source, it.line) for it in found] == [(str(path), line) for line in (1, 2, 3)]
     assert found == [
         TextLine(["It", "works", ",", "well", "."], ((0, 2), (3, 8), (8, 9), (11, 15), (15, 16))),
         TextLine([]),

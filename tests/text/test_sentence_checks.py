@@ -105,6 +105,31 @@ def test_names_of_columns_and_keys_are_no_text(checked, sentences, message):
         checked(sentences)
 
 
+@pytest.mark.parametrize("checked", BOTH)
+def test_texts_are_not_taken_for_tokens(checked):
+    for texts in (
+        ["Rain fell .", "We left ."],
+        ["He left the bank ."],
+        ["비가 왔다.", "그는 갔다."],
+        ["Yes!", "He left.", "I ran."],
+    ):
+        with pytest.raises(ConfigError, match=r"sentences\[1\] is a list of texts, such as .*of its own"):
+            list(checked([["a"], texts]))
+    with pytest.raises(ConfigError, match=r"sentences\[0\] is a list of texts"):
+        list(checked([("He left the bank .", "neutral")]))
+    with pytest.raises(ConfigError, match=r"array of the shape \(2, 1\).*sentences\[:, 0\]"):
+        list(checked(np.array([["Rain fell"], ["We left"]])))
+    legal = [["New York", "Los Angeles"], ["U. S."], ["the old man", "saw", "the big river", "."], ["a. m.", "at", "."]]
+    assert list(checked(legal)) == legal
+
+
+@pytest.mark.parametrize("checked", BOTH)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\t"])
+def test_a_line_end_is_not_part_of_a_token(checked, end):
+    with pytest.raises(ConfigError, match=r"sentences\[0\]\[1\] is 'fell.*ends with a line end"):
+        list(checked([f"Rain fell{end}".split(" ")]))
+
+
 @pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
 def test_a_count_is_an_integer_of_at_least_1(value):
     with pytest.raises(ConfigError, match=re.escape(f"window is {value!r}")):

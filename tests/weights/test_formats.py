@@ -81,7 +81,7 @@ def test_a_weight_file_of_another_name_is_found(published, model, require_equal)
 def test_weights_without_options_say_what_is_missing(published):
     (published / "options.json").unlink()
     for path in (published, published / "weights.hdf5"):
-        with pytest.raises(WeightFileError, match="there is no options file"):
+        with pytest.raises(WeightFileError, match="the model has no options file"):
             read(path)
 
 
@@ -107,7 +107,9 @@ def test_an_archive_is_to_be_unpacked_first(tmp_path, name, step):
 def test_a_run_without_a_model_yet_names_its_latest_checkpoint(tmp_path):
     for step in (100, 200):
         (tmp_path / "checkpoints" / f"step-{step:08d}" / "model").mkdir(parents=True)
-    with pytest.raises(WeightFileError, match=r"made no model yet; it has 2 checkpoints.*: .*step-00000200.model\.$"):
+    with pytest.raises(
+        WeightFileError, match=r"not written a model yet; it has 2 checkpoints.*: .*step-00000200.model\.$"
+    ):
         read(tmp_path)
 
 

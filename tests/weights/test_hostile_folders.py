@@ -19,7 +19,7 @@ from elmo.config import BiLMConfig
 from elmo.errors import ElmoError, WeightFileError
 from elmo.weights import formats
 from elmo.weights.allennlp.write import write as write_allennlp
-from elmo.weights.many_langs.architecture import architecture_file
+from elmo.weights.many_langs.read import architecture_file
 from elmo.weights.many_langs.tokens import read_token_map
 from elmo.weights.native.write import write as write_native
 
@@ -116,14 +116,9 @@ def test_no_file_of_a_training_checkpoint_is_waited_for(tmp_path, name, kind, in
     assert name == "checkpoint" or (f"/{name}: can't be read: it is a {kind}" in message)
 
 
-def test_a_file_of_recorded_hashes_is_not_waited_for(published):
-    replace(published / "weights.hdf5.sha256", "FIFO")
-    formats.read(published)
-
-
 def test_tokens_have_a_limit_that_follows_the_tensors(native):
     (native / "tokens.json").write_bytes(b"[" + b"[]," * 500_000 + b"[]]")
-    assert "has more than 1,082,112 bytes, the limit for such a file (set ELMO_MAX_FILE_BYTES" in refused(native)
+    assert "has more than 1,082,112 bytes, the limit for such a file (set ELMO_NO_LIMITS=1" in refused(native)
 
 
 def test_a_list_of_words_has_a_limit_of_bytes_and_of_lines(published, monkeypatch):
@@ -132,7 +127,7 @@ def test_a_list_of_words_has_a_limit_of_bytes_and_of_lines(published, monkeypatc
     assert "vocab.txt: can't be read: it has more than 1,000 bytes" in refused(published)
     (published / "vocab.txt").write_bytes(b"\n" * 1000)
     assert "vocab.txt: has 1,000 lines, the limit for a list of words is 62" in refused(published)
-    monkeypatch.setenv("ELMO_MAX_FILE_BYTES", "16000")
+    monkeypatch.setenv("ELMO_NO_LIMITS", "1")
     assert len(formats.read(published).vocabulary) == 1000
 
 

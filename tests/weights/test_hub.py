@@ -1,5 +1,7 @@
 """What a person calls a model -> where its files are."""
 
+import shutil
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +13,7 @@ from elmo.weights import catalogue, hub
 from elmo.weights.catalogue import known_models
 from elmo.weights.describe import count_parameters
 from elmo.weights.formats import FORMATS, read
-from elmo.weights.hub import resolve, upload
+from elmo.weights.hub import resolve
 from elmo.weights.native.names import MODEL_FILE
 from elmo.weights.native.write import write
 
@@ -51,6 +53,38 @@ def test_nothing_is_the_bundled_default_or_what_the_variable_names(bundled, tmp_
     assert read(resolve("small-en")).source_format == "native"
 
 
+def test_a_zip_archive_is_unpacked_once_for_each_content(tmp_path, random_checkpoint):
+    write(random_checkpoint(), tmp_path / "one" / "model")
+    archive = Path(shutil.make_archive(str(tmp_path / "model"), "zip", tmp_path / "one"))
+    folder = resolve(archive)
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(p.name for p in (tmp_path / "one/model").iterdir())
+    before = folder.stat().st_mtime_ns
+    assert resolve(str(archive)) == folder
+    assert folder.stat().st_mtime_ns == before
+    write(random_checkpoint(cell_size=8), tmp_path / "two" / "model")
+    archive.unlink()
+    shutil.make_archive(str(tmp_path / "model"), "zip", tmp_path / "two")
+    assert resolve(archive) != folder
+    assert Embedder.from_pretrained(archive).model_hash == Embedder.from_pretrained(tmp_path / "two/model").model_hash
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "leads out of the folder")],
+)
+def test_a_zip_archive_without_a_model_or_with_a_hostile_one_leaves_nothing(tmp_path, files, message):
+    with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(WeightFileError, match=message):
+        resolve(tmp_path / "model.zip")
+    assert not list((tmp_path / "cache").glob("unpacked/*"))
+    (tmp_path / "model.zip").write_bytes(b"PK\x03\x04")
+    with pytest.raises(WeightFileError, match="model.zip: is not a valid zip archive"):
+        resolve(tmp_path / "model.zip")
+
+
 def test_a_folder_called_like_a_bundled_model_is_had_by_its_path(bundled):
     Path("small-en").mkdir()
     assert resolve("small-en") == bundled
@@ -88,7 +122,7 @@ def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
 def test_a_pair_is_two_files_that_exist(tmp_path):
     options, weights = tmp_path / "options.json", tmp_path / "weights.hdf5"
     options.write_text("{}")
-    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such file of weights.*pass the pair"):
+    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such weights file.*pass the pair"):
         resolve((options, weights))
     weights.write_text("")
     assert resolve((str(options), weights)) == (options, weights)
@@ -101,11 +135,11 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
         resolve("original", download=False)
     for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
-    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one: many-langs/CODE"):
+    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one as many-langs/CODE"):
         resolve("many-langs")
     with pytest.raises(WeightFileError, match="german: is a published model, but no address of it is known. Get its"):
         resolve("german")
-    with pytest.raises(WeightFileError, match="many-langs/xx: there is no model of that language"):
+    with pytest.raises(WeightFileError, match="many-langs/xx: ELMoForManyLangs has no model of that language"):
         resolve("many-langs/xx")
     with pytest.raises(WeightFileError, match="nlpl:../7: is not nlpl:NUMBER"):
         resolve("nlpl:../7")
@@ -194,7 +228,7 @@ def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
         WeightFileError, match=r"\.\.\. \(.* characters\): there is no such file or folder|no such file"
     ):
         resolve(model)
-    with pytest.raises(WeightFileError, match="there is no such file of options"):
+    with pytest.raises(WeightFileError, match="there is no such options file"):
         resolve((model, model))
 
 
@@ -231,28 +265,6 @@ def test_without_a_network_the_message_names_the_id_and_the_way_by_hand():
     assert "no network. Check" in message
     assert "'hf download org/name --local-dir FOLDER'" in message
     assert "\n" not in message
-
-
-def test_upload_puts_a_model_folder_on_the_hub(bundled, monkeypatch, tmp_path):
-    calls = []
-    monkeypatch.setattr(huggingface_hub, "create_repo", lambda *a, **k: calls.append((a, k)))
-    monkeypatch.setattr(huggingface_hub, "upload_folder", lambda *a, **k: calls.append((a, k)))
-    assert upload(bundled, "org/name", private=True) == "https://huggingface.co/org/name"
-    assert calls == [
-        (("org/name",), {"private": True, "exist_ok": True}),
-        ((), {"repo_id": "org/name", "folder_path": bundled}),
-    ]
-    with pytest.raises(WeightFileError, match=r"config\.json is missing"):
-        upload(tmp_path, "org/name")
-
-
-def test_an_upload_that_is_refused_says_what_to_do(bundled, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError("401 Unauthorized")
-
-    monkeypatch.setattr(huggingface_hub, "create_repo", refuse)
-    with pytest.raises(WeightFileError, match="401 Unauthorized. Log in with 'hf auth login'"):
-        upload(bundled, "org/name")
 
 
 def test_the_catalogue_agrees_with_the_published_sizes():

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from elmo.errors import MissingExtraError, WeightFileError
-from elmo.weights.hub import resolve, upload
+from elmo.weights.hub import resolve
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +25,3 @@ def test_an_id_of_the_hub_says_what_to_install():
 def test_what_can_be_no_id_of_the_hub_is_no_model():
     with pytest.raises(WeightFileError, match="there is no such file or folder"):
         resolve("texts/of/mine")
-
-
-def test_an_upload_says_what_to_install(tmp_path):
-    (tmp_path / "config.json").touch()
-    with pytest.raises(MissingExtraError, match="putting a model on a hub needs huggingface_hub"):
-        upload(tmp_path, "org/name")

@@ -1,8 +1,10 @@
 """The encoders that an analysis compares: a biLM, and controls that have learned nothing from context."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,10 +12,12 @@ import numpy as np
 import tyro
 
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.device import Device, require_torch
 from elmo.shapes import Float
 from elmo.static.vectors import StaticVectors, read_static_vectors
+from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
+from elmo.text.reading.settings import Reading
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
@@ -127,6 +131,26 @@ class WithAverage(_Derived):
             yield np.concatenate([layers, layers.mean(axis=0, keepdims=True)])
 
 
+class _Looking(WithAverage):
+    """The biLM's layers and their mean; warns of a text that the biLM won't understand, by its first sentences."""
+
+    def __init__(self, embedder: "Embedder") -> None:
+        super().__init__(embedder)
+        self._vocabulary = embedder.vocabulary
+        self._has_looked = False
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+        if not self._has_looked:
+            self._has_looked = True
+            rest = iter(sentences)
+            first = [list(sentence) for sentence in islice(rest, LINES_LOOKED_AT)]
+            look = look_at(first, Reading(plain_quotes=False))
+            for warning in look.warnings(self._vocabulary, composes=False):
+                warnings.warn(warning, TextWarning, stacklevel=2)
+            sentences = chain(first, rest)
+        return super().embed_iter(sentences)
+
+
 class Centered(_Derived):
     """Another encoder's layers without their mean over a corpus, which is what all vectors have in common."""
 
@@ -235,7 +259,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
     from elmo.embed.embedder import Embedder  # here: `EncoderChoice` is read for every --help
 
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
-    found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
+    found: dict[str, Encoder] = {BILM: _Looking(embedder)}
     if against is not None:
         found[AGAINST] = Embedder.from_pretrained(against, device=choice.device, dtype=choice.dtype)
     if choice.forward:

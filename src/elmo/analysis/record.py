@@ -16,8 +16,7 @@ from typing import Any
 
 from elmo.disk.bounded import file_hash
 from elmo.ops.native.threads import num_threads
-from elmo.process.commit import commit
-from elmo.process.environment import environment
+from elmo.process.environment import commit, environment
 from elmo.version import __version__
 
 Record = dict[str, Any]

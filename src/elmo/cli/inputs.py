@@ -102,13 +102,18 @@ def text_input(
 
 
 def print_first_look(
-    look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other_model: str = OTHER_MODEL
+    look: FirstLook,
+    vocabulary: Sequence[str] | None,
+    *,
+    quiet: bool,
+    other_model: str = OTHER_MODEL,
+    composes: bool = True,
 ) -> None:
     """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
     for note in (look.note, look.note_on_sentences):
         if note and not quiet:
             print(f"note: {note}", file=sys.stderr)
-    for warning in look.warnings(vocabulary, other_model):
+    for warning in look.warnings(vocabulary, other_model, composes=composes):
         print(f"warning: {warning}", file=sys.stderr)
 
 

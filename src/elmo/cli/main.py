@@ -9,22 +9,22 @@ import difflib
 import errno
 import io
 import os
+import shlex
 import signal
 import sys
 import threading
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
-from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
-from elmo.process.idle_threads import let_idle_threads_sleep
-from elmo.process.memory import is_out_of_memory
+from elmo.errors import ConfigError, ElmoError, Interrupted, MissingExtraError, paths_count_from
+from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
 VERBS = {
@@ -58,22 +58,22 @@ _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 _NO_LIMITS = "--no-limits"
-# The variables of elmo.text.files.lines and elmo.disk.bounded, whose modules are not loaded for this.
-_LIMITS = ("ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO", "ELMO_MAX_FILE_BYTES")
-_NO_LIMIT = str(1 << 40)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs `elmo ARGV`; the exit code. Usage errors of a verb end in SystemExit(2), its --help in SystemExit(0)."""
     arguments = sys.argv[1:] if argv is None else argv
-    debug, no_limits = _DEBUG in arguments, _NO_LIMITS in arguments
-    arguments = [argument for argument in arguments if argument not in (_DEBUG, _NO_LIMITS)]
+    debug = _DEBUG in arguments
+    arguments = [argument for argument in arguments if argument != _DEBUG]
     if arguments[:1] == ["help"] and arguments[1:]:
         arguments = [*arguments[1:], "--help"]
     verb = arguments[0] if arguments else ""
     open_closed_streams()
     try:
-        with _limits_lifted() if no_limits else nullcontext(), _sigterm_like_ctrl_c(), _own_warnings_plain():
+        if _NO_LIMITS in arguments:
+            command = shlex.join(argument for argument in arguments if argument != _NO_LIMITS)
+            raise ConfigError(f"{_NO_LIMITS} is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo {command}")
+        with _sigterm_like_ctrl_c(), _own_warnings_plain():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
             module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
@@ -146,21 +146,6 @@ def _exit_now(code: int) -> NoReturn:
 
 
 @contextmanager
-def _limits_lifted() -> Iterator[None]:
-    """For this process and those it starts."""
-    before = {name: os.environ.get(name) for name in _LIMITS}
-    os.environ.update(dict.fromkeys(_LIMITS, _NO_LIMIT))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
 def _sigterm_like_ctrl_c() -> Iterator[None]:
     """Lets SIGTERM end a verb by KeyboardInterrupt, too, so that it removes unfinished files and leaves whole lines.
 
@@ -207,9 +192,9 @@ def _help() -> str:
             "  elmo VERB --help  what a verb takes, with an example; also: elmo help VERB",
             "  elmo --version    which version this is; also: elmo version",
             "  --debug           anywhere: show where an error comes from",
-            "  --no-limits       anywhere: read lines and files of any size",
             "",
-            "ELMO_MODEL names the model that is used when none is given.",
+            "ELMO_MODEL names the model that is used when none is given. ELMO_NO_LIMITS=1 lets lines and files of any",
+            "size be read.",
         ]
     )
 

@@ -11,11 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo.embed.equal_lengths import in_equal_lengths
+from elmo.embed.encoder import in_equal_lengths
 from elmo.process.device import chosen_device
 from elmo.shapes import Float, Int
-from elmo.weights.context2vec.layout import Sizes
-from elmo.weights.context2vec.read import Context2VecModel, read
+from elmo.weights.context2vec import Context2VecModel, Sizes, read
 from elmo.weights.fingerprint import fingerprint
 
 UNKNOWN_ID, BEGINNING_ID, END_ID = range(3)

@@ -18,7 +18,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.static.training.corpus import Corpus, count_words
-from elmo.weights.context2vec.layout import SPECIAL_WORDS, Sizes
+from elmo.weights.context2vec import SPECIAL_WORDS, Sizes
 
 _POWER = 0.75
 

@@ -6,10 +6,10 @@ Block       whole lines, about 2 MB       the unit of work: any process can read
   |  block_reader, documents
 Part        its sentences as numbers      with a list of words of its own; kept in `DATA.partial/` (work_folder), so
   |  part_workers, parts                  that a killed run continues from there
-  |  splitting
+  |  parts
 Piece       what a split gets of a Part   train, valid or test; whole documents
   |  numbering
 Shard       types of all sentences        numbered by frequency; training maps it into memory (shards)
   |
-TrainingData: shards, vocabulary, the characters of each type, and the report (settings, report)
+TrainingData: shards, vocabulary, the characters of each type, and the report (settings, numbering)
 """

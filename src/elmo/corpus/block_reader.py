@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from elmo.corpus.blocks import Block, Border
@@ -9,7 +10,9 @@ from elmo.corpus.documents import DocumentMarks, Documents
 from elmo.errors import ElmoError, TextError
 from elmo.process.stop_flag import StopRequested
 from elmo.text.files.decoding import BadLine, decoded_block
+from elmo.text.files.text_file import text_name
 from elmo.text.formats.form import Form
+from elmo.text.formats.json_array import array_as_lines
 from elmo.text.formats.rows import bad_line_of, rows_of
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
@@ -44,6 +47,12 @@ class Recipe:
             self.form.format == "text" and self.sentences == "across-lines"
         )
         return "blank line" if crosses_lines else "line"
+
+    def lines_of(self, path: Path | str) -> Callable[[Iterator[bytes]], Iterator[bytes]] | None:
+        """What makes the lines of such a file that rows are read of; None: they are its own."""
+        if not self.form.is_array:
+            return None
+        return lambda lines: array_as_lines(lines, text_name(path), self.encoding, self.form.field)
 
     @property
     def has_header(self) -> bool:

@@ -7,11 +7,13 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from elmo.text.files.lines import line_too_long, max_line_bytes, require_plausible_size
+from elmo.text.files.lines import limited_lines, line_too_long, max_line_bytes, require_plausible_size
 from elmo.text.files.text_file import DAMAGED, is_packed, opened, text_name, unreadable
+from elmo.text.files.unpacking import Joined
 
 BLOCK_BYTES = 2 << 20
 
@@ -54,12 +56,14 @@ def read_blocks(
     *,
     size: int = BLOCK_BYTES,
     has_header: bool = False,
+    lines_of: Callable[[Iterator[bytes]], Iterator[bytes]] | None = None,
     on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[Block]:
     """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
 
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
-    `has_header`: whether the first line names columns, which later blocks have to know too.
+    `has_header`: whether the first line names columns, which later blocks have to know too. `lines_of`: what makes
+    other lines of the file's, before they are counted.
     `on_bytes`: called with the bytes of the file (as it lies on the disk) or stream read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.files.lines`.
     """
@@ -67,6 +71,8 @@ def read_blocks(
     try:
         with opened(path) as (raw, content):
             unpacked = 0
+            if lines_of is not None:
+                content = BufferedReader(Joined(lines_of(limited_lines(content, text_name(path)))))
             for piece in _pieces(content, border, size):
                 if piece is None:
                     raise line_too_long(text_name(path), line)

@@ -21,9 +21,17 @@ import numpy as np
 
 from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
 from elmo.corpus.documents import is_held_out
-from elmo.corpus.numbering import NumberedCorpus, NumberedSplit, count_corpus, write_shards
+from elmo.corpus.numbering import (
+    NumberedCorpus,
+    NumberedSplit,
+    count_corpus,
+    split_report,
+    text_warnings,
+    vocabulary_warnings,
+    write_shards,
+)
 from elmo.corpus.part_workers import part_makers
-from elmo.corpus.report import split_report, text_warnings, vocabulary_warnings
+from elmo.corpus.parts import TEST, TRAIN, VALID, PartedText, PlacedPart, TextFile
 from elmo.corpus.settings import CorpusSettings, Splits
 from elmo.corpus.shards import (
     FORMAT_VERSION,
@@ -35,7 +43,6 @@ from elmo.corpus.shards import (
     VOCABULARY_FILE,
     is_file_of_data,
 )
-from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, PlacedPart, TextFile
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
@@ -159,7 +166,12 @@ class _Run:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
                     files.append(self._text_file(len(files), path, split, index))
                     blocks = read_blocks(
-                        path, recipe.border, size=BLOCK_BYTES, has_header=recipe.has_header, on_bytes=read.add
+                        path,
+                        recipe.border,
+                        size=BLOCK_BYTES,
+                        has_header=recipe.has_header,
+                        lines_of=recipe.lines_of(path),
+                        on_bytes=read.add,
                     )
                     for block in blocks:
                         self._check()

@@ -39,7 +39,7 @@ Splits = Mapping[str, Sequence[Path | str]]
 
 @dataclass(frozen=True)
 class CorpusSettings:
-    """How a corpus is read, and what is made of it; every field is a flag of `elmo prepare`."""
+    """How a corpus is read and prepared; every field is a flag of `elmo prepare`."""
 
     vocab_size: int | None = None
     """Number of words that the language model predicts: the most frequent words of the training text, including <S>,
@@ -61,8 +61,8 @@ class CorpusSettings:
     max_characters_per_token: int = 50
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the first lines and the ending of each file."""
+    """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
+    conll and conllu: one token per line; auto: by the first lines and the ending of each file."""
     field: str = "text"
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
@@ -129,7 +129,7 @@ class CorpusSettings:
             ("workers", workers, 1, processes),
         ):
             if not least <= value <= most:
-                raise ConfigError(f"{name} is {value}, but must be from {least} to {most:,} here. Change it.")
+                raise ConfigError(f"{name} must be {least} to {most:,} (got {value}).")
         require_types(self)
         self._check_texts(splits)
         require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
@@ -169,7 +169,7 @@ class CorpusSettings:
         ):
             if value not in choices:
                 allowed = ", ".join(choice for choice in choices if choice)
-                raise ConfigError(f"{name} is {value!r}, but must be one of: {allowed}.")
+                raise ConfigError(f"{name} must be one of: {allowed} (got {value!r}).")
 
     def _check_texts(self, splits: Splits) -> None:
         if not splits["train"]:
@@ -192,7 +192,7 @@ class CorpusSettings:
                 )
             return
         if not (math.isfinite(share) and 0 < share < 1):
-            raise ConfigError(f"the share held out is {share}, but must be above 0 and below 1. Use for instance 0.01.")
+            raise ConfigError(f"valid_share must be above 0 and below 1 (got {share}). Use for instance 0.01.")
         if splits["valid"]:
             raise ConfigError(
                 f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "

@@ -1,4 +1,4 @@
-"""NumPy's files, .npy and .npz, read without believing what they say of themselves.
+"""NumPy's files, .npy and .npz, read without trusting their headers.
 
 `np.load` evaluates a header as Python, which fails in many ways if it is damaged (tokenize.TokenError is one of them),
 and unpacks whatever an .npz holds: a megabyte can become gigabytes. Here a header must have the one form that NumPy

@@ -9,16 +9,19 @@ The hidden name of a process that died stays. It is removed by the next one that
 work holds a lock on its hidden folder, or has lately written its hidden file.
 """
 
+import ctypes
+import errno
 import os
 import re
 import shutil
+import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
-from elmo.disk.exchange import exchange
 from elmo.disk.output import exists_already, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
 
@@ -33,6 +36,10 @@ _OVERHEAD_BYTES = 1 << 20
 # file that a lock would be on.
 _FOLDER_SECONDS = 2
 _FILE_SECONDS = 3600
+# linux/fcntl.h and linux/fs.h
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_NOT_THERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY)
 
 
 @contextmanager
@@ -83,8 +90,8 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
 def recover(folder: Path) -> bool:
     """Puts a folder back that a process, dying while it replaced it, left under a hidden name; whether it did.
 
-    Only where folders can't be exchanged in one step can there be one. Call it before telling anybody that a folder
-    is missing.
+    Such a folder can exist only where folders can't be exchanged in one step. Call this before reporting a folder as
+    missing.
     """
     try:
         hidden = _hidden(folder, "old")
@@ -194,7 +201,7 @@ def _remove_unheld(folder: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Holds a lock on the folder, which tells others that a process is at work in it."""
+    """Holds a lock on the folder, so that others know that a process is at work in it."""
     if fcntl is None:
         yield
         return
@@ -218,3 +225,31 @@ def _space(target: Path, size: int) -> str:
     except OSError:
         return f"{size + _OVERHEAD_BYTES} bytes are needed."
     return f"{size + _OVERHEAD_BYTES} bytes are needed, {free} are free."
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Gives each of two existing folders the other's name. False: this system or file system can't.
+
+    Raises OSError for anything else that goes wrong; then nothing has changed.
+    """
+    rename = _renameat2()
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _NOT_THERE:
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+@cache
+def _renameat2() -> Callable[..., int] | None:
+    """The C library's function; None without it (not Linux, or a C library before glibc 2.28)."""
+    if sys.platform != "linux":
+        return None
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is not None:
+        function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+        function.restype = ctypes.c_int
+    return function

@@ -1,7 +1,7 @@
 """Bounded reads: a small file is read whole, but never without end.
 
-A model folder may come from anywhere. What stands in it under a file's name can be a device that never ends, a FIFO
-that nobody writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
+A model folder may come from anywhere. What has a file's name there can be a device that never ends, a FIFO that nobody
+writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
 file, and no more than a limit is taken from it, whatever size the file system states.
 
 `own=True` is for files that only this program should have written, in a folder that a killed run has left. It may have
@@ -16,8 +16,13 @@ import stat
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
-LIMIT_VARIABLE = "ELMO_MAX_FILE_BYTES"
-"""Environment variable: bytes that replace every lower limit on a file that is read whole."""
+from elmo.errors import ConfigError
+
+LIMITS_VARIABLE = "ELMO_NO_LIMITS"
+"""Environment variable: 1 lifts every limit on what is read, of files that are read whole and of texts."""
+# What it has replaced.
+_OLD_VARIABLES = ("ELMO_MAX_FILE_BYTES", "ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO")
+NO_LIMIT = 1 << 60
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO (named pipe)",
@@ -30,18 +35,16 @@ _KINDS = {
 
 
 def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
-    """The content of a regular file of at most `limit` bytes, or of as many as $ELMO_MAX_FILE_BYTES allows.
+    """The content of a regular file of at most `limit` bytes, or of any number with ELMO_NO_LIMITS=1.
 
     `own`: see above. Raises OSError, whose `strerror` says what is wrong: also for what is not a regular file, and for
     more bytes.
     """
-    limit = raised_limit(limit)
+    limit = limit_now(limit)
     with open_regular(path, own=own) as file:
-        content = file.read(limit + 1)
+        content = file.read() if limit == NO_LIMIT else file.read(limit + 1)
     if len(content) > limit:
-        reason = (
-            f"it has more than {limit:,} bytes, the limit for such a file (set {LIMIT_VARIABLE}=BYTES to read more)"
-        )
+        reason = f"it has more than {limit:,} bytes, the limit for such a file (set {LIMITS_VARIABLE}=1 to read more)"
         raise OSError(errno.EFBIG, reason, str(path))
     return content
 
@@ -82,7 +85,7 @@ def file_hash(path: Path, *, own: bool = False) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file is there; links are followed. A name too long for the file system means there is none."""
+    """Whether this is a regular file; links are followed. False for a name too long for the file system."""
     try:
         return path.is_file()
     except OSError as error:
@@ -96,10 +99,19 @@ def is_there(path: Path) -> bool:
     return path.is_symlink() or path.exists()
 
 
-def raised_limit(limit: int) -> int:
-    """The limit, or $ELMO_MAX_FILE_BYTES where that is higher."""
-    text = os.environ.get(LIMIT_VARIABLE, "").strip()
-    return max(limit, int(text)) if text.isdecimal() and len(text) < 19 else limit
+def limit_now(limit: int) -> int:
+    """The limit, or `NO_LIMIT` with ELMO_NO_LIMITS=1. Raises ConfigError for the variables that it has replaced."""
+    if old := next((name for name in _OLD_VARIABLES if name in os.environ), None):
+        raise ConfigError(
+            f"{old} is set, but limits are no longer raised one by one. Unset it, and set {LIMITS_VARIABLE}=1 to read "
+            "files, lines and packed texts of any size."
+        )
+    value = os.environ.get(LIMITS_VARIABLE, "0")
+    if value not in ("0", "1", ""):
+        raise ConfigError(
+            f"{LIMITS_VARIABLE} is {value!r}, but must be 1 to lift the limits, or 0. Set it to one of them."
+        )
+    return NO_LIMIT if value == "1" else limit
 
 
 def shown(value: object, length: int = 60) -> str:

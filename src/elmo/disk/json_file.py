@@ -1,7 +1,7 @@
 """JSON and TOML files: read with bounds, because a damaged or hostile one must end in a clear error.
 
-`read_json` reads what comes from somebody else, a model's config; `read_record` what this program has written, about a
-run; `read_records` a log with an object in each line; `read_toml` what a user has written. `write_json` writes all of
+`read_json` reads files of others, such as a model's config; `read_record` what this program has written about a run;
+ `read_records` a log with an object in each line; `read_toml` what a user has written. `write_json` writes all of
 them.
 """
 
@@ -47,9 +47,9 @@ def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
 
 
 def read_records(path: Path, count: str, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of a run's log of JSON objects, as text and as what it says; none if there is no log.
+    """Each line of a run's log of JSON objects, as text and as values; nothing if there is no log.
 
-    `count`: the key under which every line says how far the run was, as a whole number: "step" or "epoch". A line
+    `count`: the key of every line that has the run's position as a whole number: "step" or "epoch". A line
     without it was damaged, and is left out like one that is not JSON or that a killed process did not finish. Raises
     ConfigError for a log that can't be read.
     """

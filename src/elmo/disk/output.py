@@ -8,7 +8,7 @@ from pathlib import Path
 from elmo.disk.bounded import kind_of
 from elmo.errors import OutputError
 
-# Files with longer names lie beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
+# Files with longer names are beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
 _LONGEST_ADDITION = len(".") + len(".0123456789ab.unfinished")
 _LONGEST_SHOWN = 200
 
@@ -28,8 +28,8 @@ def require_possible(output: Path) -> None:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name, or no name at all
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise OutputError(
-            f"{_shown(output)!r}: can't be the name of an output: {why}. While it is written, files with longer names "
-            "lie beside it. Choose a shorter path in a folder that you may use."
+            f"{_shown(output)!r}: can't be the name of an output: {why}. While it is written, there are files "
+            "with longer names beside it. Choose a shorter path in a folder that you may use."
         ) from None
     parent = _nearest_existing(output.absolute().parent)
     if not parent.is_dir():

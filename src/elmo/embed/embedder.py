@@ -15,17 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.compute import chosen_type
-from elmo.embed.network.choice import in_torch, network_of
-from elmo.embed.network.engine_network import EngineNetwork
-from elmo.embed.network.network import Network
+from elmo.embed.network import EngineNetwork, Network, chosen_type, in_torch, network_of
 from elmo.embed.results.embedded_text import EmbeddedText, embed_text
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
-from elmo.embed.row_states import RowStates
-from elmo.embed.tokens.cache import DEFAULT_BYTES
-from elmo.embed.tokens.table import TokenTable
-from elmo.embed.warm_state import WarmState, require_warm_state
+from elmo.embed.states import RowStates, WarmState, require_warm_state
+from elmo.embed.token_table import DEFAULT_BYTES, TokenTable
 from elmo.embed.windows import windows
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
@@ -48,9 +43,6 @@ from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.read import read_vocabulary
 
 if TYPE_CHECKING:
-    import pandas
-    from torch import Tensor
-
     from elmo.model.bilm import BiLM
 
 StatePolicy = Literal["zero", "warm", "carry"]
@@ -62,7 +54,7 @@ CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
 # Tokens of a batch; elsewhere than on a CPU padding counts too. On a CPU the sentences of a batch share rows of equal
-# length (engine/turns.py), so it needs several times the longest; more brings nothing. A GPU wants more rows at once.
+# length (engine/row_packing.py), so it needs several times the longest; more brings nothing. A GPU wants more rows.
 _MAX_TOKENS = {"cpu": 8192}
 _MAX_TOKENS_ELSEWHERE = 16_384
 _WINDOW_BATCHES = {"cpu": 2}
@@ -122,6 +114,12 @@ class Embedder:
         self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
+        self.config: BiLMConfig = bilm.config
+        """The model's architecture."""
+        self.num_layers: int = self.config.num_layers + 1
+        """Layers of the result, the token layer included."""
+        self.layer_dim: int = self.config.output_dim
+        """Dimensions of a token's vector in one layer."""
         self._carried = RowStates(self.config)
         self._lock = ThreadLock()
         self._warm = None if warm_state is None else WarmState.of(warm_state, self.config)
@@ -215,11 +213,6 @@ class Embedder:
         return self._tokens.network
 
     @property
-    def config(self) -> BiLMConfig:
-        """The model's architecture."""
-        return self._network.config
-
-    @property
     def device(self) -> str:
         """Where it computes: "cpu", "cuda:0"."""
         return self._network.device
@@ -233,16 +226,6 @@ class Embedder:
     def boundary_tokens(self) -> tuple[str, str]:
         """The tokens before and after every sentence: `<S>` and `</S>`, or the model's own."""
         return self._network.token_map.boundary_tokens
-
-    @property
-    def num_layers(self) -> int:
-        """Layers of the result, the token layer included."""
-        return self.config.num_layers + 1
-
-    @property
-    def layer_dim(self) -> int:
-        """Dimensions of a token's vector in one layer."""
-        return self.config.output_dim
 
     @property
     def model_hash(self) -> str:
@@ -286,55 +269,11 @@ class Embedder:
         sentences: Sentences,
         layers: Layers = "all",
         *,
-        pool: None = None,
         normalize: bool = False,
         progress: Progress | bool = False,
-        output: Literal["numpy"] = "numpy",
     ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["numpy"] = "numpy",
-    ) -> Float[np.ndarray, "sentences *layers dim"]: ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: None = None,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["torch"],
-    ) -> "list[Float[Tensor, '*layers positions dim']]": ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["torch"],
-    ) -> "Float[Tensor, 'sentences *layers dim']": ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool | None = None,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["pandas"],
-    ) -> "pandas.DataFrame": ...
+    def embed(self, sentences: Sentences, layers: Layers = "all", **settings: Any) -> Any: ...
     @known_keywords
     def embed(
         self,

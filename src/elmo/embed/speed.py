@@ -114,7 +114,7 @@ def _peak(peak: MachinePeak, dtype: str) -> float:
 
 
 def random_sentences(count: int) -> list[list[str]]:
-    """Sentences of made-up words, as long as those of newspapers and encyclopedias: about 21 words, seldom above 60.
+    """Sentences of made-up words, as long as in newspapers and encyclopedias: about 21 words, seldom above 60.
 
     Words follow Zipf's law, so that some of each sentence's were seen before.
     """

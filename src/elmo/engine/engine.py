@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from elmo.config import BiLMConfig
-from elmo.engine import tier
-from elmo.engine.held_once import HeldTensors
+from elmo.engine import backend
 from elmo.engine.inputs import checked_rows, require_tensors
-from elmo.engine.network_weights import LSTMSettings, layer_weights
-from elmo.engine.side_by_side import Stack, read_side_by_side
+from elmo.engine.stacks import Stack, read_stacks
 from elmo.engine.token_encoder import TokenEncoder
+from elmo.engine.weight_store import LSTMSettings, WeightStore, layer_weights
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
@@ -41,16 +40,13 @@ def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32, di
     return State(*(np.zeros((config.num_layers, batch, size), dtype) for size in sizes))
 
 
-def contextualize(
+def _contextualized(
     stacks: Sequence[Stack],
     vectors: Float[np.ndarray, "batch tokens projection"],
     lengths: Int[np.ndarray, " batch"],
     state: State,
 ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-    """Token vectors, boundaries included, -> all layers and the state after each row's last token.
-
-    Layer 0 is the token vector, once per direction. What lies beyond a row's length is ignored, and zero in the result.
-    """
+    """See `Engine.contextualize`."""
     lengths = checked_rows(stacks, vectors, lengths, state)
     batch, tokens, size = vectors.shape
     there = np.arange(tokens)[None, :] < lengths[:, None]
@@ -58,22 +54,7 @@ def contextualize(
     for place in range(len(stacks)):
         np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
     flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
-    return layers, State(*read_side_by_side(stacks, flat, starts, lengths, *state))
-
-
-def contextualize_packed(
-    stacks: Sequence[Stack],
-    vectors: Float[np.ndarray, "tokens projection"],
-    lengths: Int[np.ndarray, " batch"],
-    state: State,
-) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
-    """`contextualize` of rows that lie one after the other, without padding."""
-    lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
-    tokens, size = vectors.shape
-    layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
-    for place in range(len(stacks)):
-        layers[0, :, place * size : (place + 1) * size] = vectors
-    return layers, State(*read_side_by_side(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
+    return layers, State(*read_stacks(stacks, flat, starts, lengths, *state))
 
 
 class Engine:
@@ -88,11 +69,11 @@ class Engine:
     def __init__(self, config: BiLMConfig, tensors: Mapping[str, np.ndarray], dtype: ComputeType = "float32") -> None:
         self.config = config
         self.dtype: ComputeType = dtype
-        self.tensors = HeldTensors(tensors)
+        self.tensors = WeightStore(tensors)
         """The tensors it was given. An access makes a matrix again that was laid out: 0.1 s for a large one."""
         require_tensors(config, self.tensors.held)
         self._dtype = next(iter(self.tensors.held.values())).dtype
-        self.tier = tier.tier_for(dtype, self.tensors.held.values())
+        self.backend = backend.backend_for(dtype, self.tensors.held.values())
         """What computes: "native" (the C library) or "numpy"."""
         self._encoder: TokenEncoder | None = None
         self._stacks: list[Stack] | None = None
@@ -123,11 +104,14 @@ class Engine:
         lengths: Int[np.ndarray, " batch"],
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-        """`contextualize` of this model's layers; `state`: what the rows start from (None: zeros).
+        """Token vectors, boundaries included, -> all layers and the state after each row's last token.
+
+        Layer 0 is the token vector, once per direction. What is beyond a row's length is ignored, and zero in the
+        result. `state`: what the rows start from (None: zeros).
 
         Raises ConfigError for vectors, lengths or a state of another type or shape, and lengths beyond the tokens.
         """
-        return contextualize(self.stacks(), vectors, lengths, self._start(state, lengths))
+        return _contextualized(self.stacks(), vectors, lengths, self._start(state, lengths))
 
     def contextualize_packed(
         self,
@@ -135,8 +119,14 @@ class Engine:
         lengths: Int[np.ndarray, " batch"],
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
-        """`contextualize` of rows that lie one after the other, without padding: as many vectors as tokens."""
-        return contextualize_packed(self.stacks(), vectors, lengths, self._start(state, lengths))
+        """`contextualize` of rows joined one after the other, without padding: as many vectors as tokens."""
+        stacks, state = self.stacks(), self._start(state, lengths)
+        lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
+        tokens, size = vectors.shape
+        layers = np.empty((self.config.num_layers + 1, tokens, len(stacks) * size), vectors.dtype)
+        for place in range(len(stacks)):
+            layers[0, :, place * size : (place + 1) * size] = vectors
+        return layers, State(*read_stacks(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
 
     def _start(self, state: State | None, lengths: Int[np.ndarray, " batch"]) -> State:
         return zero_state(self.config, np.size(lengths), self._dtype) if state is None else state
@@ -151,7 +141,7 @@ class Engine:
         """One direction's top layer, of rows that are in its reading order already, and its state afterwards."""
         stack = self.stacks()[self.config.directions.index(direction)]._replace(backward=False)
         state = zero_state(self.config, len(lengths), vectors.dtype, directions=1) if state is None else state
-        layers, state = contextualize([stack], vectors, lengths, state)
+        layers, state = _contextualized([stack], vectors, lengths, state)
         return layers[-1], state
 
     def stacks(self) -> list[Stack]:
@@ -166,7 +156,7 @@ class Engine:
         settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
         indices = range(config.num_layers)
         held = self.tensors.held
-        layers = [tier.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
+        layers = [backend.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
         skips = [config.skip_connections and index > 0 for index in indices]
         return Stack(layers, skips, direction == "backward")
 

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.engine.held_once import Weight
-from elmo.engine.reading import Sizes
-from elmo.engine.side_by_side import Stack
+from elmo.engine.stacks import Stack
+from elmo.engine.weight_store import Sizes, Weight
 from elmo.errors import ConfigError
 from elmo.shapes import Float, Int, Shaped
 from elmo.weights.shapes import network_shapes
@@ -82,7 +81,7 @@ def checked_rows(
 ) -> Int[np.ndarray, " batch"]:
     """The lengths as int64, if they, the vectors and the state belong to the same rows; else raises ConfigError.
 
-    `packed`: the vectors of all rows lie one after the other.
+    `packed`: the vectors of all rows are joined, one row after the other.
     """
     layers = stacks[0].layers
     sizes = layers[0].sizes

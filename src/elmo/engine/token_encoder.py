@@ -7,11 +7,11 @@ projection. A token's vector does not depend, to the last bit, on the tokens tha
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.engine.backend import Product, backend_for, product
 from elmo.engine.inputs import require_ids
-from elmo.engine.native.characters import NativeCharacters
-from elmo.engine.network_weights import Tensors, part
-from elmo.engine.plain.gates import hyperbolic_tangent, logistic
-from elmo.engine.tier import Product, product, tier_for
+from elmo.engine.native import NativeCharacters, in_order_of_characters
+from elmo.engine.plain import hyperbolic_tangent, logistic
+from elmo.engine.weight_store import Tensors, part
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 
@@ -29,7 +29,7 @@ class TokenEncoder:
         self._characters = self._native_characters(dtype)
         if config.has_characters and self._characters is None:
             self._filters = [
-                (width, product(_in_order_of_characters(tensors[f"convolutions.{index}.weight"]), dtype))
+                (width, product(in_order_of_characters(tensors[f"convolutions.{index}.weight"]), dtype))
                 for index, (width, _) in enumerate(config.filters)
             ]
             self._filter_bias = np.concatenate(
@@ -44,7 +44,7 @@ class TokenEncoder:
     def _native_characters(self, dtype: ComputeType) -> NativeCharacters | None:
         """The library's way from characters on, and through the projection if there are no words beside them."""
         config = self._config
-        if tier_for(dtype, self._tensors.values()) != "native" or not NativeCharacters.fits(config, dtype):
+        if backend_for(dtype, self._tensors.values()) != "native" or not NativeCharacters.fits(config, dtype):
             return None
         projects = config.token_projection and not config.has_words
         return NativeCharacters(config, self._tensors, dtype, projects=projects)
@@ -130,11 +130,6 @@ def columns_used(characters: Int[np.ndarray, "types characters"]) -> Int[np.ndar
     """
     differs = characters != characters[:, -1:]
     return np.where(differs.any(axis=1), characters.shape[1] - differs[:, ::-1].argmax(axis=1), 0)
-
-
-def _in_order_of_characters(weight: Float[np.ndarray, "filters dim width"]) -> Float[np.ndarray, "filters span"]:
-    """As the windows lie: one character's vector after the other."""
-    return np.ascontiguousarray(weight.swapaxes(1, 2)).reshape(len(weight), -1)
 
 
 def _best_windows(

@@ -1,4 +1,4 @@
-"""Explored: a served model with the text that is searched, its index, and what is known of the model."""
+"""Explored: a served model with the text that is searched, its index, and the model's figures."""
 
 import threading
 from collections.abc import Sequence
@@ -9,13 +9,12 @@ import msgspec
 
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.explorer import views
-from elmo.explorer.examples import Example, bundled_examples, own_example
 from elmo.explorer.quality import Quality, quality_of
-from elmo.explorer.texts import ExploredText, bundled_text
+from elmo.explorer.texts import Example, ExploredText, bundled_examples, bundled_text, own_example
 from elmo.explorer.views import Marked
 from elmo.process.progress.report import Progress
+from elmo.serve.answers import invalid
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import invalid
 from elmo.weights import hub
 from elmo.weights.catalogue import known_models
 
@@ -23,7 +22,7 @@ _CODES = {"English": "en", "Korean": "ko"}
 
 
 class ModelInfo(msgspec.Struct):
-    """What the page says of a model."""
+    """The facts of a model that the page shows."""
 
     name: str
     language: str
@@ -33,14 +32,14 @@ class ModelInfo(msgspec.Struct):
     dim: int
     has_softmax: bool
     text: str | None
-    """What its index is called; null: there is none, and neither neighbors nor a map."""
+    """The name of its text; null: without a text there are neither neighbors nor a map."""
     is_bundled_text: bool
     examples: list[Example]
     quality: Quality | None
 
 
 class TextInfo(msgspec.Struct):
-    """What the index of a model's text holds."""
+    """The size of a model's index."""
 
     tokens: int
     tokens_in_source: int
@@ -86,7 +85,7 @@ class Explored:
             return self._index
 
     def info(self) -> ModelInfo:
-        """What the page says of it."""
+        """The facts that the page shows."""
         embedder = self.model.embedder
         return ModelInfo(
             name=self.model.name,
@@ -102,7 +101,7 @@ class Explored:
         )
 
     def text_info(self) -> TextInfo:
-        """What its index holds, which is made for it if need be."""
+        """The size of its index, which is made first if need be."""
         facts = self.index().facts
         return TextInfo(facts.num_tokens, facts.tokens_in_source, facts.num_sentences)
 
@@ -124,8 +123,8 @@ class Explored:
         """Words for the marked place. Raises Refusal if the model has no softmax."""
         if self.model.substitutes is None:
             raise invalid(
-                f"{self.model.name} has no softmax (softmax.safetensors), so it can't say which words it expects. "
-                "Published models have none either; explore one that 'elmo pretrain' made.",
+                f"{self.model.name} has no softmax (softmax.safetensors), so it can't predict words. Published "
+                "models don't have one either; explore one that 'elmo pretrain' made.",
                 "model",
             )
         return views.gap_view(self.model.substitutes(*one, count))

@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 
 from elmo.disk.atomic import new_folder
-from elmo.explorer.examples import Example
 from elmo.explorer.explored import Explored
 from elmo.explorer.page_files import saved_page
-from elmo.explorer.texts import SOURCES_FILE
+from elmo.explorer.texts import SOURCES_FILE, Example
 from elmo.explorer.views import Marked
 from elmo.version import __version__
 
@@ -25,16 +24,16 @@ COUNT, GAP_COUNT = 6, 10
 """How many neighbors and words for a gap the page asks for."""
 
 
-class Info(msgspec.Struct):
+class PageInfo(msgspec.Struct):
     """What the page knows before it asks for a view."""
 
     version: str
     models: list[Any]
 
 
-def info(models: Mapping[str, Explored]) -> Info:
+def info(models: Mapping[str, Explored]) -> PageInfo:
     """The models of a page."""
-    return Info(__version__, [model.info() for model in models.values()])
+    return PageInfo(__version__, [model.info() for model in models.values()])
 
 
 def opening_answers(models: Mapping[str, Explored], first: Explored) -> str:

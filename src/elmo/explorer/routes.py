@@ -19,11 +19,10 @@ from starlette.routing import BaseRoute, Route
 
 from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
-from elmo.explorer.mixes import Mix
+from elmo.explorer.quality import Mix
 from elmo.explorer.views import Marked
-from elmo.serve.answers import json_answer
-from elmo.serve.intake.inputs import read_texts
-from elmo.serve.refusals import Refusal, invalid
+from elmo.serve.answers import Refusal, invalid, json_answer
+from elmo.serve.inputs import read_texts
 from elmo.serve.service import service_of
 from elmo.text.word_list import has_surrogate
 
@@ -249,5 +248,5 @@ def _require_noun(noun: str, token: str) -> None:
 
 def _checked_count(count: int, most: int, name: str) -> int:
     if not 1 <= count <= most:
-        raise invalid(f"{name} is {count}, but must be 1 to {most}. Ask for fewer.", name)
+        raise invalid(f"{name} must be 1 to {most} (got {count}).", name)
     return count

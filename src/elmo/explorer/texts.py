@@ -1,10 +1,16 @@
-"""The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
+"""The texts that the page searches, bundled or the user's own, each with its index in the cache; and their examples:
+the pairs of sentences, in which a word means different things, that the page opens on."""
 
 import hashlib
+import json
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
 
 from elmo.analysis.neighbors import index_files
 from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
@@ -16,13 +22,17 @@ from elmo.process.progress.report import Progress
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading, TextForm
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
 
 _FOLDER = Path(__file__).parent / "bundled_texts"
 SOURCES_FILE = _FOLDER / "SOURCES.tsv"
-"""Where the sentences of the texts that come with the page are from, and under which licence."""
+"""Sources and licences of the sentences of the bundled texts."""
+_EXAMPLES_FILE = _FOLDER / "examples.json"
+_LEAST_OCCURRENCES = 5
+_MOST_COMPARED = 200
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,7 @@ class ExploredText:
 
     path: Path
     name: str
-    """What the page calls it."""
+    """Its name on the page."""
     split: str = "whitespace"
     """The tokenizer."""
     max_tokens: int = DEFAULT_TOKENS
@@ -48,7 +58,7 @@ class ExploredText:
             index = ContextIndex(folder)
             index.check_layers()
             return index
-        except TextError:  # there is none yet, or it is damaged
+        except TextError:  # not made yet, or damaged
             reading = Reading(**vars(self.form), tokenizer=self.split)
             look = first_look([self.path], reading, self.name)
             for message in look.warnings(embedder.vocabulary):
@@ -84,6 +94,45 @@ class ExploredText:
 
 
 def bundled_text(language: str) -> ExploredText | None:
-    """The text that comes with the page for a language ("en", "ko"); None: there is none."""
+    """The bundled text of a language ("en", "ko"), if there is one."""
     path = _FOLDER / f"senses-{language}.txt"
     return ExploredText(path, f"senses-{language}") if path.is_file() else None
+
+
+class Example(msgspec.Struct):
+    """Two sentences, and the place of a token in each."""
+
+    sentences: list[list[str]]
+    places: list[int]
+    works: bool = True
+    """Whether the model distinguishes the two; the page marks an example that it doesn't."""
+    noun: str | None = None
+    """Korean: the noun of both tokens, which are the noun with particles."""
+
+
+def bundled_examples(language: str) -> list[Example]:
+    """Of a language's bundled text; the page opens on the first."""
+    pairs = json.loads(_EXAMPLES_FILE.read_text(encoding="utf-8")).get(language, [])
+    return [_example(*pair["sentences"], works=pair.get("works", True), noun=pair.get("noun")) for pair in pairs]
+
+
+def own_example(index: ContextIndex) -> Example | None:
+    """From a user's text: the two most different uses, by the top layer, of one of its frequent words.
+
+    None if no word with three letters or more is there five times.
+    """
+    counts = Counter(word for sentence in index.sentences for word in sentence if len(word) > 2 and word.isalpha())
+    frequent = [word for word, count in counts.most_common(100) if count >= _LEAST_OCCURRENCES]
+    if not frequent:
+        return None
+    word = frequent[-1]  # the most frequent ones are words like "the"
+    tokens = index.occurrences(word)[:_MOST_COMPARED]
+    vectors = index.vectors(tokens, -1)
+    pair = np.unravel_index(np.argmin(vectors @ vectors.T), (len(tokens), len(tokens)))
+    places = [index.place(int(tokens[row])) for row in pair]
+    return Example([list(index.sentences[sentence]) for sentence, _ in places], [position for _, position in places])
+
+
+def _example(*sentences: str, works: bool, noun: str | None) -> Example:
+    found = [marked(sentence) for sentence in sentences]
+    return Example([tokens for tokens, _ in found], [place for _, place in found], works, noun)

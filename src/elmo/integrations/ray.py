@@ -19,6 +19,7 @@ from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import LayerChoice, Layers
+from elmo.process.keywords import known_keywords
 from elmo.text.sentences import Tokenize
 
 try:
@@ -45,6 +46,7 @@ class ElmoActor:
     lies in Ray's object store may be gone when an actor is restarted.
     """
 
+    @known_keywords
     def __init__(
         self,
         model: str | None = None,

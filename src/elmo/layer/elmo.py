@@ -38,6 +38,15 @@ class ELMoOutput(NamedTuple):
     mask: Bool[Tensor, "*batch tokens"]
     """True at a token (with `keep_boundaries`: or a boundary)."""
 
+    def __getitem__(self, key: Any) -> Any:  # AllenNLP's is a dictionary
+        if isinstance(key, str):
+            raise ConfigError(
+                f"ELMoOutput has no [{key!r}]: it is a tuple, not a dictionary as in AllenNLP. Use .mixes (a mixed "
+                "vector of each token for each scalar mix, batch x tokens x dim; AllenNLP's 'elmo_representations') or "
+                ".mask."
+            )
+        return tuple.__getitem__(self, key)
+
 
 class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.

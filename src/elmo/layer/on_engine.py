@@ -22,9 +22,8 @@ from torch.utils._device import DeviceContext
 from elmo.config import BiLMConfig
 from elmo.engine.engine import Engine
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
-from elmo.model.highway import Highway
 from elmo.model.projected_lstm import ProjectedLSTM, ProjectedLSTMLayer
-from elmo.model.token_encoder import Convolution, TokenEncoder
+from elmo.model.token_encoder import Convolution, Highway, TokenEncoder
 from elmo.ops.native.kinds import ComputeType, native_types
 from elmo.ops.projected_lstm import LSTMSettings
 from elmo.process.thread_lock import ThreadLock

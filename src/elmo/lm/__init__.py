@@ -1,9 +1,8 @@
-"""What a language model says of a text: perplexity, scores of sentences, substitutes for a token.
+"""What a language model gives for a text: perplexity, scores of sentences, substitutes for a token.
 
-    language_model     `LanguageModel`: what the others need of a model
-    on_engine          it without torch, on the CPU
+    language_model     `LanguageModel`: what the others need of a model; it on the CPU without torch
     in_torch           it in torch, on any device, for models in training too
-    perplexity         sentence by sentence, exactly
+    perplexity         sentence by sentence, exactly; also by source, and log-probabilities of sentences
     bilm_tf_protocol   as bilm-tf measured, with carried state
     named_model        models by name
 

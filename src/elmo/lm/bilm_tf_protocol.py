@@ -14,8 +14,8 @@ from typing import Any
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
-from elmo.lm.figures import Perplexity
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.sums import Perplexity
 from elmo.process.progress.report import Progress, following
 from elmo.text.vocabulary import TargetIds
 
@@ -24,7 +24,7 @@ BATCH_SIZE = 256
 
 @dataclass(frozen=True)
 class BilmTfPerplexity:
-    """What was measured, and what was left out."""
+    """A perplexity by bilm-tf's protocol, and the parts of the text that it leaves out."""
 
     measured: Perplexity
     """Its sentences are those of which every token was predicted; its unknown words those that the forward direction
@@ -37,7 +37,7 @@ class BilmTfPerplexity:
     """Tokens and boundaries that were not predicted, in each direction."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For people and programs."""
+        """Plain values, for JSON."""
         values = self.measured.to_dict()
         dropped = {"dropped_sentences": self.dropped_sentences, "dropped_predictions": self.dropped_predictions}
         return {**values, "protocol": "bilm-tf", "steps": self.num_steps, **dropped}
@@ -59,7 +59,7 @@ def evaluate_like_bilm_tf(
     Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
     if batch_size < 1:
-        raise ConfigError(f"batch_size is {batch_size}, but must be 1 or more: it is how many rows read side by side.")
+        raise ConfigError(f"batch_size must be at least 1 (got {batch_size}): it is the number of rows read together.")
     text = list(sentences)
     rows, steps = fill_rows([len(sentence) + 1 for sentence in text], batch_size)
     if steps == 0:

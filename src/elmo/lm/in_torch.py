@@ -45,7 +45,7 @@ class TorchLanguageModel:
 
     @property
     def target_ids(self) -> TargetIds:
-        """What is predicted for each token."""
+        """The vocabulary id to predict for each token."""
         return self.head.target_ids
 
     @torch.no_grad()

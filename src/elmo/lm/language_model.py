@@ -1,19 +1,22 @@
-"""LanguageModel: what this room needs of a model, wherever it computes.
+"""LanguageModel: a biLM with its softmax, wherever it computes; EngineLanguageModel computes on the CPU without torch.
 
 Token vectors and outputs are arrays of the model's own kind, numpy's or torch's on its device. Places, ids, nats and
 states are numpy arrays for both.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.engine.engine import State
+from elmo.engine.engine import Engine, State
+from elmo.engine.softmax import Softmax
 from elmo.shapes import Float, Int
 from elmo.text.token_map import TokenMap
 from elmo.text.vocabulary import TargetIds
+from elmo.weights.checkpoint import Checkpoint, required_softmax
 
 Array = TypeVar("Array")
 Poll = Callable[[], object]
@@ -39,7 +42,7 @@ class LanguageModel(Protocol[Array]):
 
     @property
     def target_ids(self) -> TargetIds:
-        """What is predicted for each token."""
+        """The vocabulary id to predict for each token."""
         ...
 
     def token_vectors(self, tokens: Sequence[str]) -> Array:
@@ -63,7 +66,7 @@ class LanguageModel(Protocol[Array]):
         lengths: Int[np.ndarray, " batch"],
         state: State | None,
     ) -> tuple[Array, State]:
-        """One direction's top layer and its state afterwards. Rows stand in the order that the direction reads them.
+        """One direction's top layer and its state afterwards. Rows are in the order that the direction reads them.
 
         `state`: that of this direction alone, or None for zeros.
         """
@@ -78,3 +81,78 @@ class LanguageModel(Protocol[Array]):
     def log_probabilities(self, outputs: Array, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
         """ln p of every word after the output at `outputs[row, place]`, float64."""
         ...
+
+
+class EngineLanguageModel:
+    """A checkpoint's biLM and softmax on the CPU, without torch.
+
+    Raises WeightFileError if the checkpoint has no softmax; `name`: the model's name in the message.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, name: str = "this model") -> None:
+        tensors, self.vocabulary = required_softmax(checkpoint, name)
+        self._checkpoint = checkpoint
+        self._engine = Engine.from_checkpoint(checkpoint)
+        self._softmax = Softmax(tensors)
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self._checkpoint.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self._checkpoint.token_map
+
+    @property
+    def target_ids(self) -> TargetIds:
+        """The vocabulary id to predict for each token; built once, in about a second for a large vocabulary."""
+        return self._target_ids
+
+    @cached_property
+    def _target_ids(self) -> TargetIds:
+        return TargetIds(self.vocabulary)
+
+    def token_vectors(self, tokens: Sequence[str]) -> Float[np.ndarray, "tokens projection"]:
+        """The context-insensitive vectors."""
+        ids = self.token_map.ids(tokens)
+        return self._engine.token_vectors(ids.characters, ids.words)
+
+    def outputs(
+        self,
+        table: Float[np.ndarray, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+    ) -> dict[str, Float[np.ndarray, "batch tokens projection"]]:
+        """Each direction's top layer."""
+        layers, _ = self._engine.contextualize(table[places], lengths)
+        directions = self.config.directions
+        return dict(zip(directions, np.split(layers[-1], len(directions), axis=2), strict=True))
+
+    def continued(
+        self,
+        direction: str,
+        table: Float[np.ndarray, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None,
+    ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
+        """One direction's top layer and its state afterwards."""
+        return self._engine.continued(direction, table[places], lengths, state)
+
+    def nats(
+        self,
+        outputs: Float[np.ndarray, "batch tokens projection"],
+        target_ids: Int[np.ndarray, "batch tokens"],
+        poll: Poll = lambda: None,
+    ) -> Float[np.ndarray, "batch tokens"]:
+        """-ln p of each target."""
+        flat = outputs.reshape(-1, outputs.shape[-1])
+        return self._softmax.nats(flat, target_ids.ravel(), poll).reshape(target_ids.shape)
+
+    def log_probabilities(
+        self, outputs: Float[np.ndarray, "batch tokens projection"], row: int, place: int
+    ) -> Float[np.ndarray, " vocabulary"]:
+        """ln p of every word."""
+        return self._softmax.log_probabilities(outputs[row, place : place + 1])[0]

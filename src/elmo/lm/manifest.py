@@ -84,7 +84,7 @@ def part_of(text: Path | str) -> str:
 
 
 class _Row(dict[str, str]):
-    """Column -> content, and where the row stands, for messages."""
+    """Column -> content, and the row's file and line for messages."""
 
     where: str
 
@@ -120,7 +120,7 @@ def _require_columns(path: Path | str, header: list[str]) -> None:
 def _document(row: _Row) -> Document:
     first, lines = (_number(row, name) for name in ("first_line", "lines"))
     if first == 0:
-        raise TextError(f"{row.where}: first_line is '0', but lines count from 1. Correct the manifest.")
+        raise TextError(f"{row.where}: first_line is '0', but lines count from 1. Change it to the line's number.")
     return Document(first, first + lines, _source(row))
 
 
@@ -130,5 +130,5 @@ def _source(row: _Row) -> str:
 
 def _number(row: _Row, name: str) -> int:
     if not row[name].isascii() or not row[name].isdigit() or len(row[name]) > 12:
-        raise TextError(f"{row.where}: {name} is {row[name]!r}, but must be a number of lines. Correct the row.")
+        raise TextError(f"{row.where}: {name} is {row[name]!r}, but must be a whole number of at most 12 digits.")
     return int(row[name])

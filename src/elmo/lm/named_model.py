@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from elmo.lm.figures import Perplexity
-from elmo.lm.language_model import LanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
-from elmo.lm.perplexity import State, evaluate
-from elmo.lm.sentence_scores import SentenceLogProbability, sentence_scores
+from elmo.lm.language_model import EngineLanguageModel, LanguageModel
+from elmo.lm.perplexity import EvaluationState, SentenceLogProbability, evaluate, sentence_scores
 from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
+from elmo.lm.sums import Perplexity
 from elmo.process.device import device_name
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
@@ -44,7 +42,7 @@ def perplexity(
     sentences: Sentences,
     model: hub.Model = None,
     *,
-    state: State = "zero",
+    state: EvaluationState = "zero",
     device: str = "auto",
     progress: Progress | bool = False,
 ) -> Perplexity:

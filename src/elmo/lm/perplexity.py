@@ -1,33 +1,38 @@
 """Perplexity: how well each direction predicts held-out text. Exact: full softmax, every token counts once.
 
 The forward language model predicts w1..wn, </S> and the backward one wn..w1, <S>. A token that the vocabulary doesn't
-list counts as its longest listed beginning or as <UNK>; `figures.py` tells them apart. No dropout. Nothing is left
+list counts as its longest listed beginning or as <UNK>; `sums.py` adds them up apart. No dropout. Nothing is left
 out at the end. The mean is over nats per token of both directions, so its perplexity is the geometric mean of the two.
 
 state "zero": every sentence starts from a zero state, so its score depends on nothing else.
 state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
 sentence: the forward language model reads a part from its beginning, the backward one from its end.
 
-`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: docs/specification.md, 6.7.
+A sentence's log-probability in a direction is the sum of ln p over its predictions: the forward language model's
+probabilities multiply to p(w1, ..., wn, </S>), the backward one's to p(wn, ..., w1, <S>).
+
+`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: paper section 3.1; docs/specification.md,
+6.7.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
-from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.manifest import Sources
+from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.vocabulary import TargetIds
 
-State = Literal["zero", "carry"]
+EvaluationState = Literal["zero", "carry"]
 
 _FIRST_WINDOW = 128  # sentences; small, so that a person soon sees progress and how long it will take
 
@@ -77,11 +82,42 @@ class SentenceScore:
         return values
 
 
+@dataclass(frozen=True)
+class SentenceLogProbability:
+    """One sentence's score; longer sentences are less probable, so compare lengths with `per_prediction`."""
+
+    log_probability: dict[str, float]
+    """Per direction, in nats, at most 0."""
+    num_tokens: int
+    num_unknown: int
+    """Tokens outside the vocabulary: each counts as <UNK>, which is often too probable."""
+
+    @property
+    def mean(self) -> float:
+        """The mean over the directions, in nats."""
+        return sum(self.log_probability.values()) / len(self.log_probability)
+
+    @property
+    def per_prediction(self) -> float:
+        """`mean` divided by the tokens and the boundary: -ln of the sentence's perplexity."""
+        return self.mean / (self.num_tokens + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            **self.log_probability,
+            "mean": self.mean,
+            "per_prediction": self.per_prediction,
+            "tokens": self.num_tokens,
+            "unknown": self.num_unknown,
+        }
+
+
 def evaluate(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
-    state: State = "zero",
+    state: EvaluationState = "zero",
     rows: int = 16,
     max_tokens: int = 4096,
     poll: Poll = lambda: None,
@@ -119,11 +155,31 @@ def sums(scored: Iterable[SentenceScore]) -> Sums:
     return found
 
 
+@dataclass
+class BySource:
+    """Adds up the scores of each source of a text; a manifest has the sources of its lines."""
+
+    sources: Sources
+    _sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add(self, line: int, score: SentenceScore) -> None:
+        """Adds the sentence of this line, counted from 1."""
+        source = self.sources.of(line)
+        if source not in self._sums:
+            self._sums[source] = Sums(list(score.nats))
+        score.add_to(self._sums[source])
+
+    def perplexities(self) -> dict[str, Perplexity]:
+        """Source -> its perplexity, the source with the most tokens first."""
+        found = {source: sums.perplexity() for source, sums in self._sums.items()}
+        return dict(sorted(found.items(), key=lambda item: -item[1].num_predictions))
+
+
 def scores(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
-    state: State = "zero",
+    state: EvaluationState = "zero",
     rows: int = 16,
     max_tokens: int = 4096,
     window: int = 2048,
@@ -137,8 +193,8 @@ def scores(
     `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
-    if state not in get_args(State):
-        raise ConfigError(f"state is {state!r}, but must be one of: {', '.join(get_args(State))}. Choose one.")
+    if state not in get_args(EvaluationState):
+        raise ConfigError(f"state must be one of: {', '.join(get_args(EvaluationState))} (got {state!r}).")
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
@@ -147,6 +203,16 @@ def scores(
     while some := list(itertools.islice(iterator, size)):
         yield from _score_window(model, some, max_tokens, poll)
         size = min(window, 2 * size)
+
+
+def sentence_scores(
+    model: LanguageModel, sentences: Iterable[Sequence[str]], *, max_tokens: int = 4096
+) -> Iterator[SentenceLogProbability]:
+    """One score for each sentence, in order, an empty one included. Every sentence starts from a zero
+    state. Memory: some 2,000 sentences at a time."""
+    for score in scores(model, sentences, max_tokens=max_tokens):
+        nats = {direction: -float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
+        yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, score.num_unknown)
 
 
 def _score_window(
@@ -192,7 +258,7 @@ def _carried_scores(
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
     """The text cut into at most `rows` parts of about the same number of tokens; sentences stay whole."""
     if rows < 1:
-        raise ConfigError(f"rows is {rows}, but must be 1 or more: it is how many parts are read side by side.")
+        raise ConfigError(f"rows must be at least 1 (got {rows}): it is the number of parts read together.")
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences])
     cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
     bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})

@@ -1,6 +1,6 @@
-"""Substitutes: which words each direction's language model would put in a place.
+"""Substitutes: the words that each direction's language model expects in a position.
 
-The forward language model sees only what is left of the place, the backward one only what is right of it. The product
+The forward language model sees only the left side of the position, the backward one only the right side. The product
 of their probabilities uses both sides.
 """
 
@@ -20,15 +20,15 @@ from elmo.text.vocabulary import SPECIAL_WORDS
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one direction predicts for a place."""
+    """The prediction of one direction for a position."""
 
     best: list[tuple[str, float]]
     """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out. An
     entry that ends in `⋯` stands for all unlisted words with that beginning."""
     probability: float | None
-    """Of the word that stands there; None if the vocabulary lacks it."""
+    """Of the sentence's own word; None if the vocabulary lacks it."""
     rank: int | None
-    """Words at least as probable as the one that stands there: 1 for the best."""
+    """The number of words at least as probable as the sentence's own: 1 for the best."""
 
 
 def substitutes(model: LanguageModel, sentence: Sequence[str], place: int, count: int = 10) -> dict[str, Prediction]:
@@ -41,7 +41,7 @@ def substitutes(model: LanguageModel, sentence: Sequence[str], place: int, count
     """
     require_place(sentence, place)
     if count < 1:
-        raise ConfigError(f"count is {count}, but must be 1 or more: it is how many words are given.")
+        raise ConfigError(f"count must be at least 1 (got {count}): it is the number of words returned.")
     log_probabilities = _log_probabilities(model, sentence, place)
     ids = model.target_ids
     for values in log_probabilities.values():

@@ -21,6 +21,7 @@ from elmo.errors import ConfigError
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
+from elmo.process.keywords import known_keywords
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
@@ -77,6 +78,7 @@ class BiLM(nn.Module):
             self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
 
     @classmethod
+    @known_keywords
     def from_pretrained(cls, model: hub.Model = None) -> "BiLM":
         """Loads a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
 
@@ -107,6 +109,7 @@ class BiLM(nn.Module):
             self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
         )
 
+    @known_keywords
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes the model folder; whole or not at all."""
         write_checkpoint(self.to_checkpoint(), Path(folder), force=force)
@@ -239,7 +242,7 @@ class BiLM(nn.Module):
         return DistinctTokens(*self._parts(flat), places.view(ids.shape[:2]), lengths + 2)
 
     def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
-        """An id without a row would stop a GPU's whole process, without saying which id it was."""
+        """An id without a row would end the whole process on a GPU, without naming the id."""
         limits = (self.config.num_characters, self.config.num_words)
         for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
             if ids is None or not ids.numel() or not has_values(ids):

@@ -4,7 +4,7 @@ Source: bilm-tf `bilm/training.py`; for clusters Grave et al. 2017. One softmax 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import torch
@@ -120,9 +120,3 @@ class LMHead(nn.Module):
         if self.clusters:
             return adaptive_softmax_nats(outputs, target_ids, self.adaptive_weights())
         return full_softmax_reference(outputs, target_ids, self.weight, self.bias)
-
-    def best(self, outputs: Float[Tensor, "targets projection"], count: int) -> Iterator[list[tuple[str, float]]]:
-        """For each output the `count` most probable words with their probabilities."""
-        values, ids = torch.softmax(self.logits(outputs), dim=1).topk(count)
-        for row_values, row_ids in zip(values.tolist(), ids.tolist(), strict=True):
-            yield [(self.vocabulary[i], value) for i, value in zip(row_ids, row_values, strict=True)]

@@ -1,4 +1,4 @@
-"""What is in a `ModuleList`, with its type, which torch's own annotations don't keep."""
+"""The modules of a `ModuleList` with their type, which torch's own annotations don't keep."""
 
 from typing import TypeVar, cast
 
@@ -8,5 +8,5 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def modules_of(modules: nn.ModuleList, kind: type[M]) -> list[M]:
-    """The modules, each taken for a `kind`. Not checked: a pruned or quantized one in its place does the same."""
+    """The modules, typed as `kind`. Not checked: a pruned or quantized one in its place does the same."""
     return cast(list[M], list(modules))

@@ -1,8 +1,8 @@
 """TokenEncoder: a token's characters (and its word, if the model has words) -> its context-insensitive vector.
 
 Source: paper section 3.4; bilm-tf `bilm/model.py`; ELMoForManyLangs `modules/token_embedder.py` for words beside
-characters. Characters -> convolutions -> maximum over positions -> highway layers -> projection.
-Initial values for training from scratch: bilm-tf, as listed in the specification, 2.4.
+characters; Srivastava et al. 2015 for the highway layers. Characters -> convolutions -> maximum over positions ->
+highway layers -> projection. Initial values for training from scratch: bilm-tf, as listed in the specification, 2.4.
 """
 
 import math
@@ -14,8 +14,28 @@ from torch.nn import functional
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
-from elmo.model.highway import Highway
 from elmo.ops.char_cnn import CharacterVectors, activate, best_windows, character_vectors
+
+
+class Highway(nn.Module):
+    """y = g * relu(W_t x + b_t) + (1 - g) * x with g = sigmoid(W_g x + b_g).
+
+    The inner non-linearity is always relu, regardless of the char CNN's. A new layer starts near the identity
+    (gate bias -2).
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(size, size)
+        self.gate = nn.Linear(size, size)
+        for layer, bias in ((self.transform, 0.0), (self.gate, -2.0)):
+            nn.init.normal_(layer.weight, 0, math.sqrt(1 / size))
+            nn.init.constant_(layer.bias, bias)
+
+    def forward(self, inputs: Float[Tensor, "types size"]) -> Float[Tensor, "types size"]:
+        """One layer."""
+        gate = torch.sigmoid(self.gate(inputs))
+        return gate * torch.relu(self.transform(inputs)) + (1 - gate) * inputs
 
 
 class Convolution(nn.Module):
@@ -106,7 +126,7 @@ class TokenEncoder(nn.Module):
 
     def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:
         widths = [one.weight.shape[2] for one in self.convolutions if isinstance(one, Convolution)]
-        # What took a convolution's place may look at every column.
+        # A module in the place of a convolution may look at every column.
         widest = max(widths) if len(widths) == len(self.convolutions) else character_ids.shape[1]
         characters = character_vectors(character_ids, self.character_embedding, widest)
         best = [convolution(characters) for convolution in self.convolutions]
@@ -117,11 +137,11 @@ class TokenEncoder(nn.Module):
 
 
 def _require_wide(name: str, ids: Shaped[Tensor, "..."], limit: int) -> None:
-    """ConfigError for a type in which larger ids were wrapped around to others, which can't be seen any more."""
+    """ConfigError for a type in which larger ids have wrapped around, which can't be detected any more."""
     if not ids.is_floating_point() and ids.dtype != torch.bool and torch.iinfo(ids.dtype).max < limit - 1:
         raise ConfigError(
-            f"{name} are {ids.dtype}, which has numbers up to {torch.iinfo(ids.dtype).max} only, but this model's ids "
-            f"go up to {limit - 1}: the larger ones have become others. Keep them as torch.int16 or wider."
+            f"{name} are {ids.dtype}, whose largest number is {torch.iinfo(ids.dtype).max}, but this model's ids "
+            f"go up to {limit - 1}: larger ids have already wrapped around. Keep them as torch.int16 or wider."
         )
 
 

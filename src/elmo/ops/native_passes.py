@@ -13,29 +13,31 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.arguments import Described
-from elmo.ops.native.passes import PASSES
+from elmo.ops.native.library import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_CLASSES, _STRIDED = (Tensor, nn.Parameter), torch.strided
 _TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "int32", torch.int64: "int64"}
 
 
 def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: int) -> bool:
     """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
-    It must be there, and have a version for these types; the tensors must lie in a CPU's memory, contiguous, and no
+    It must be there, and have a version for these types; the tensors must be contiguous in a CPU's memory, and no
     gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
     ConfigError for tensors whose sizes don't fit together.
     """
     library = native.library()
-    if library is None or not all(_is_plain(tensor) and tensor.is_contiguous() for tensor in tensors):
+    # A training step comes here some hundred times: loops and names that Python runs quickly.
+    version = PASSES[name].get(tuple([_TYPES.get(tensor.dtype, "") for tensor in tensors]))
+    if library is None or version is None:
         return False
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return False
-    version = PASSES[name].get(tuple(_TYPES.get(tensor.dtype, "") for tensor in tensors))
-    if version is None:
-        return False
-    library.run_version(version, tensors, numbers, _described, **sizes)
+    has_gradients = torch.is_grad_enabled()
+    for tensor in tensors:
+        if not (_is_plain(tensor) and tensor.is_contiguous()) or (has_gradients and tensor.requires_grad):
+            return False
+    library.run_version(version, tensors, numbers, _described, sizes)
     return True
 
 
@@ -57,7 +59,7 @@ def can_run(*tensors: Tensor) -> bool:
 
 
 def require_alike(**tensors: Tensor | None) -> None:
-    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them silently."""
     devices = set()
     for name, tensor in tensors.items():
         if tensor is None:
@@ -74,7 +76,7 @@ def require_alike(**tensors: Tensor | None) -> None:
 
 
 def full_precision(method: Callable[P, R]) -> Callable[P, R]:
-    """For forward and backward of a `torch.autograd.Function`: there is no autocast on a CPU inside.
+    """For forward and backward of a `torch.autograd.Function`: switches autocast on a CPU off inside.
 
     Autocast would round some of what the passes read and not the rest. What it has rounded before becomes float32.
     """
@@ -95,9 +97,8 @@ def _widened(argument: Any) -> Any:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """Whether the tensor's values lie in memory as its type, shape and strides say."""
-    is_one = type(tensor) in (Tensor, nn.Parameter)
-    return is_one and tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_neg()
+    """Whether the tensor's values are in memory as its type, shape and strides say."""
+    return type(tensor) in _CLASSES and tensor.is_cpu and tensor.layout is _STRIDED and not tensor.is_neg()
 
 
 def _described(tensor: Any) -> Described:

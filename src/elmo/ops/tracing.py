@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 
 def has_values(tensor: Tensor) -> bool:
-    """False for a tensor that stands for others: under `torch.compile`, `torch.export`, `torch.jit.trace` or a
+    """False for a tensor that represents others: under `torch.compile`, `torch.export`, `torch.jit.trace` or a
     transform of `torch.func`, and for meta and fake tensors. What depends on values must then be left out."""
     return (
         type(tensor) in (Tensor, nn.Parameter)

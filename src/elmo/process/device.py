@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Device = Literal["auto", "cpu", "cuda"]
 """What the command line offers; in Python any name that torch knows, such as "cuda:1", works as well."""
 
-# Files that drivers make where there is a GPU: NVIDIA's, Jetson's, those of Windows' Linux, AMD's.
+# Files that drivers make where there is a GPU: NVIDIA's, Jetson's, Windows' Linux's, AMD's.
 _GPU_FILES = ("/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/dxg", "/dev/kfd")
 _LONGEST_REASON = 200  # characters; for some devices torch lists every backend that it was built with
 

@@ -1,10 +1,14 @@
-"""Where a run happens: versions and machine, for the records beside its results."""
+"""Where a run happens: versions, machine and commit, for the records beside its results."""
 
 import os
 import platform
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
+
+_FOLDER = Path(__file__).resolve().parents[1]
 
 
 def environment(threads: int) -> dict[str, Any]:
@@ -25,3 +29,22 @@ def _torch_version() -> str | None:
         return version("torch")
     except PackageNotFoundError:
         return None
+
+
+def commit() -> str | None:
+    """The git commit of this package's files, with "+" if they were changed; None outside of its own checkout."""
+    # An environment may lie inside another project's checkout, whose commit has nothing to do with these files.
+    if _git("ls-files", "--error-unmatch", "version.py") is None:
+        return None
+    found, changes = _git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", ".")
+    return found and found + ("+" if changes else "")
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(_FOLDER), *arguments], capture_output=True, text=True, check=True, timeout=20
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -9,7 +9,7 @@ from elmo.errors import ConfigError
 def named_object(name: str, what: str) -> object:
     """The object of the name "module:object"; the module may be in the current folder.
 
-    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if there is no such object.
+    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if it can't be found.
     """
     # A program's own folder is on the path, not the one it was started in.
     path = list(sys.path)

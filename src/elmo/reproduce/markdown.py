@@ -6,7 +6,7 @@ from typing import Any
 
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
-from elmo.tasks.rules.scores import best_rule
+from elmo.tasks.rules import best_rule
 
 _DIGITS = {"weights": 3, "epochs": 1}
 

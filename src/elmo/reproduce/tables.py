@@ -153,6 +153,7 @@ _METRICS = {
 }
 _TASKS = {
     "ner": "named entities",
+    "pos": "parts of speech",
     "sst": "sentiment",
     "snli": "textual entailment",
     "squad": "question answering",

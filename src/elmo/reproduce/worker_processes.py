@@ -1,28 +1,22 @@
 """Trains systems in several processes at once, so that all cores are used.
 
-A process receives its training through its standard input and stops, with everything saved, when that ends: when asked
-to, or when the process that started it is killed. What it raises comes back on its standard output.
+A training stops, with everything saved, when it is asked to, or when the process that started its own is killed.
 """
 
-import contextlib
-import os
-import pickle
 import signal
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from elmo.errors import ElmoError
-from elmo.process.answering_process import answers, portable, started
-from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.progress.report import SILENT, Progress
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable
 from elmo.tasks.registry import find, reference
 from elmo.tasks.train.job import AnyJob, Job
 from elmo.tasks.train.train import train
@@ -42,131 +36,50 @@ def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], 
     if a process ends by itself.
     """
     waiting = list(jobs)
-    with _ended(threads=max(1, torch.get_num_threads() // workers)) as (running, start):
+    running: dict[Future[None], AnyJob] = {}
+    threads = str(max(1, torch.get_num_threads() // workers))
+    with WorkerPool(max(1, min(workers, len(jobs))), environment={"OMP_NUM_THREADS": threads}, patient=True) as pool:
         while waiting or running:
-            while len(running) < workers and (job := _next(waiting, running)) is not None:
+            while len(running) < workers and (job := _next(waiting, running.values())) is not None:
                 waiting.remove(job)
-                start(job)
+                running[pool.submit(_train, _Portable.of(job))] = job
             look()
-            for process in [process for process in running if process.is_over]:
-                running.remove(process)
-                process.raise_error()
+            for future in [future for future in running if future.done()]:
+                _raise_error(future, running.pop(future))
             time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def _next(waiting: Sequence[AnyJob], running: Sequence["_Process"]) -> AnyJob | None:
+def _next(waiting: Sequence[AnyJob], running: Iterable[AnyJob]) -> AnyJob | None:
     """The first job in whose folder nobody is working."""
-    taken = {process.run for process in running}
+    taken = {job.run for job in running}
     return next((job for job in waiting if job.run not in taken), None)
 
 
-class _Process:
-    """A training in a process of its own, as the one sees it that waits for it."""
-
-    def __init__(self, job: AnyJob, threads: int) -> None:
-        self._job = job
-        self._process = started(__name__, environment={"OMP_NUM_THREADS": str(threads)})
-        with contextlib.suppress(BrokenPipeError):  # it has died already; `raise_error` reports it
-            pickle.dump(_Portable.of(job), self._stdin)
-            self._stdin.flush()
-
-    @property
-    def run(self) -> Path:
-        """The folder in which it works."""
-        return self._job.run
-
-    @property
-    def _stdin(self) -> Any:
-        return self._process.stdin
-
-    @property
-    def is_over(self) -> bool:
-        return self._process.poll() is not None
-
-    def raise_error(self) -> None:
-        """Raises what it raised, once it is over."""
-        answer = self._answer()
-        if not answer:
-            raise TrainerDied(
-                f"{self._job.run}: the process of this training ended with code {self._process.returncode} "
-                "without an answer; most often for lack of memory. What it saved is kept: use fewer --workers and "
-                "continue with --resume."
-            )
-        error = pickle.loads(answer)
-        if error is not None:
-            raise error
-
-    def ask_to_stop(self) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            self._stdin.close()
-
-    def wait(self) -> None:
-        """Until it is over."""
-        self._answer()
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def _answer(self) -> bytes:
-        """All that it writes until it ends; nothing the second time."""
-        self.ask_to_stop()
-        assert self._process.stdout is not None
-        if self._process.stdout.closed:
-            return b""
-        with self._process.stdout as stream:
-            answer = stream.read()
-        self._process.wait()
-        return answer
-
-
-@contextlib.contextmanager
-def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[AnyJob], None]]]:
-    """The processes under way, none at first, and what starts one. None outlives the block."""
-    running: list[_Process] = []
+def _raise_error(future: Future[None], job: AnyJob) -> None:
     try:
-        yield running, lambda job: running.append(_Process(job, threads))
-    finally:
-        for process in running:
-            process.ask_to_stop()
-        try:
-            for process in running:
-                process.wait()
-        finally:  # somebody doesn't want to wait until all is saved
-            for process in running:
-                process.kill()
+        future.result()
+    except WorkerDied as error:
+        raise TrainerDied(
+            f"{job.run}: {error} What it saved is kept: use fewer --workers and continue with --resume."
+        ) from None
 
 
-def work() -> None:
-    """The life of such a process."""
+def _train(portable_job: "_Portable") -> None:
+    """In a worker."""
     keep_freed_memory()
-    stream = answers()
-    try:
-        portable_job = pickle.load(sys.stdin.buffer)
-    except (EOFError, pickle.UnpicklingError):  # whoever started this process was killed
-        return
-    with stop_flag() as flag:
+    with stop_flag() as flag, ended_by(lambda: _raise_flag(flag)):
         # Ctrl-C reaches all processes of a terminal; the one that started this one decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=_listen, args=(flag,), daemon=True).start()
-        error = _error_of(portable_job)
-    with contextlib.suppress(BrokenPipeError):  # here too
-        stream.write(pickle.dumps(error))
+        try:
+            continued(portable_job.job())
+        except Exception as error:
+            raise portable(
+                error, f"{portable_job.parts['run']}: {error!r}. See without --workers where it comes from."
+            ) from None
 
 
-def _listen(flag: StopFlag) -> None:
-    """Raises the flag when the input ends, if no signal has done so."""
-    while os.read(sys.stdin.fileno(), 1):  # not the buffer, whose lock Python wants when it ends
-        pass
+def _raise_flag(flag: StopFlag) -> None:
     flag.signal = flag.signal or signal.SIGTERM
-
-
-def _error_of(portable_job: "_Portable") -> Exception | None:
-    try:
-        continued(portable_job.job())
-    except Exception as error:
-        return portable(error, f"{portable_job.parts['run']}: {error!r}. See without --workers where it comes from.")
-    return None
 
 
 def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None, progress: Progress = SILENT) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Answers: msgspec values and errors as responses."""
+"""Answers: msgspec values as responses, and refusals, in the shape of OpenAI's errors."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,15 +11,70 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from elmo.errors import ElmoError
-from elmo.process.memory import is_out_of_memory
-from elmo.serve.refusals import Refusal
+from elmo.process.resources import is_out_of_memory
 
 _JSON = "application/json"
 _LINGER_SECONDS = 1.0
 _NO_MEMORY = (
-    "the server has not enough memory for this request now. Send it again later, or send less at a time; who runs the "
-    "server can lower --max-batch-tokens and --max-queued-tokens."
+    "the server doesn't have enough memory for this request now. Send it again later, or send less at a time. On the "
+    "server, lower --max-batch-tokens and --max-queued-tokens."
 )
+
+
+class ErrorDetail(msgspec.Struct):
+    """What went wrong."""
+
+    message: str
+    """What, with the values; why; the next step."""
+    type: str
+    """"invalid_request_error", "rate_limit_error" or "server_error"."""
+    param: str | None
+    """The field of the request that is meant, such as "input", or null."""
+    code: str | None
+    """A short name for programs, such as "model_not_found"."""
+
+
+class ErrorBody(msgspec.Struct):
+    """The body of every answer whose status is 400 or more."""
+
+    error: ErrorDetail
+
+
+class Refusal(Exception):  # noqa: N818 - what it holds is an answer
+    """Raised wherever a request can't be answered.
+
+    `status`: of HTTP. `code`, `param`: see ErrorDetail. `headers`: further ones of the answer.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: str,
+        *,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.param = param
+        self.headers = dict(headers or {})
+
+    def body(self) -> bytes:
+        """The answer's body, JSON."""
+        return msgspec.json.encode(ErrorBody(ErrorDetail(str(self), _kind(self.status), self.param, self.code)))
+
+
+def _kind(status: int) -> str:
+    if status >= 500:
+        return "server_error"
+    return "rate_limit_error" if status == 429 else "invalid_request_error"
+
+
+def invalid(message: str, param: str | None = None, code: str = "invalid_value") -> Refusal:
+    """Status 400: the request itself makes no sense."""
+    return Refusal(400, message, code, param=param)
 
 
 def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

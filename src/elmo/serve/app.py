@@ -1,4 +1,4 @@
-"""The ASGI app: routes, the gate before them, errors as JSON, and the compute thread as long as the app lives."""
+"""The ASGI app: routes, access control before them, errors as JSON, and the compute thread as long as the app lives."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from elmo.errors import ElmoError
-from elmo.serve.answers import answer_error, json_answer
-from elmo.serve.intake.gate import Gate
+from elmo.serve.access import AccessControl
+from elmo.serve.answers import Refusal, answer_error, json_answer
 from elmo.serve.metrics import Metered
 from elmo.serve.models import ServedModel
-from elmo.serve.openapi import openapi
-from elmo.serve.operations import OPERATIONS
-from elmo.serve.refusals import Refusal
-from elmo.serve.routes import page
+from elmo.serve.operations import OPERATIONS, openapi, page
 from elmo.serve.service import Service
 from elmo.serve.settings import ServeSettings
 
@@ -29,18 +26,18 @@ def create_app(
     *,
     extra_routes: Sequence[BaseRoute] = (),
 ) -> Starlette:
-    """An ASGI app that serves models; `server.run` or any ASGI server runs it, in one process and one event loop.
+    """An ASGI app that serves models; `listening.run` or any ASGI server runs it, in one process and one event loop.
 
     `models`: those that requests can name; the first answers those that name none.
     `settings`: limits, keys and hosts; default: no key, loopback hosts.
-    `extra_routes`: further Starlette routes, which pass the same gate. What a route of yours needs:
+    `extra_routes`: further Starlette routes, which pass the same access control. What a route of yours needs:
 
         async def answer(request):
             service = service_of(request)                       # elmo.serve.service
             deadline = service.deadline()
             body = await service.read(request, MyRequest)       # a msgspec Struct; limits and errors are dealt with
             model = service.model(body.model)                   # ServedModel: .embedder, .substitutes
-            texts = await read_texts({"text": body.text}, None, model, service.settings)  # elmo.serve.intake.inputs
+            texts = await read_texts({"text": body.text}, None, model, service.settings)  # elmo.serve.inputs
             arrays = await service.embed(request, model, texts.sentences, "all", deadline)  # in shared batches
             found = await service.run(request, partial(search, index, arrays), deadline)    # in the compute thread
             return json_answer(MyAnswer(found))                 # elmo.serve.answers
@@ -55,14 +52,14 @@ def create_app(
     own_routes = [operation.route for operation in OPERATIONS]
     described = Route("/openapi.json", _openapi, methods=["GET"])
     # Last, so that an app of one's own can have another first page.
-    routes = [*own_routes, described, *extra_routes, Route("/", page.answer, methods=["GET"])]
+    routes = [*own_routes, described, *extra_routes, Route("/", page, methods=["GET"])]
     service = Service(models, settings, [route.path for route in routes if isinstance(route, Route)])
     app = Starlette(
         routes=routes,
         middleware=[
             Middleware(_WithoutSlash),
             Middleware(Metered, metrics=service.metrics),
-            Middleware(Gate, settings=settings),
+            Middleware(AccessControl, settings=settings),
         ],
         exception_handlers=dict.fromkeys((Refusal, HTTPException, ElmoError, Exception), answer_error),
         lifespan=service.lifespan,
@@ -73,7 +70,7 @@ def create_app(
 
 
 class _WithoutSlash:
-    """ASGI middleware: a slash at the end of a path says nothing. Outermost: the gate sees the path as routes do."""
+    """ASGI middleware: ignores a slash at the end of a path. Outermost: access control sees the path as routes do."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -21,16 +21,16 @@ import numpy as np
 
 from elmo.embed.embedder import Embedder
 from elmo.layer_choice import Layers
-from elmo.serve.intake.presence import too_late
-from elmo.serve.refusals import Refusal
+from elmo.serve.answers import Refusal
 
 T = TypeVar("T")
 Sentence = Sequence[str]
+_RETRY = {"Retry-After": "1"}
 
 
 @dataclass(eq=False)
 class _Part:
-    """What is computed as a whole: some sentences of one request, or another piece of work."""
+    """A unit of work: some sentences of one request, or one function."""
 
     kind: Hashable
     """Parts of one kind may share a batch; None: none may."""
@@ -56,7 +56,7 @@ class _Part:
 
 @dataclass
 class Counts:
-    """What a batcher has done so far."""
+    """The work of a batcher so far."""
 
     batches: int = 0
     tokens: int = 0
@@ -100,8 +100,8 @@ class Batcher:
     ) -> "list[asyncio.Future[list[np.ndarray]]]":
         """`embedder.embed(sentences, layers)`, in batches shared with other requests; the same arrays bit for bit.
 
-        One future for each group of neighboring sentences that is computed as a whole. What is cancelled before its
-        turn is not computed. `then`: what is done with each array at once. `deadline`: on the clock of
+        One future for each group of neighboring sentences that is computed as a whole. A future cancelled before its
+        turn is not computed. `then`: applied to each array at once. `deadline`: on the clock of
         time.monotonic(). A future raises Refusal (503) if the deadline passes before its turn, and what the embedder
         raises. Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
         """
@@ -153,7 +153,7 @@ class Batcher:
         """The front part and those behind it that fit into its batch, as soon as there is one; none at the end."""
         with self._changed:
             while True:
-                self._drop_what_nobody_waits_for()
+                self._drop_abandoned()
                 if self._queue:
                     return self._batch()
                 if self._is_closing:
@@ -173,7 +173,7 @@ class Batcher:
         self._queue.extendleft(reversed(others))
         return batch
 
-    def _drop_what_nobody_waits_for(self) -> None:
+    def _drop_abandoned(self) -> None:
         now = time.monotonic()
         waiting, late = deque[_Part](), []
         for part in self._queue:
@@ -184,9 +184,6 @@ class Batcher:
         self.queued_tokens -= sum(part.tokens for part in late)
         self.counts.dropped += len(late)
         _settle(late, [too_late()] * len(late))
-
-
-_RETRY = {"Retry-After": "1"}
 
 
 def _computed(batch: list[_Part]) -> list[object]:
@@ -217,7 +214,7 @@ def _finite(arrays: list[np.ndarray], layers: Layers) -> list[np.ndarray] | Refu
 
 
 def _settle(parts: list[_Part], results: list[object]) -> None:
-    """One call into the event loop for all of them; a loop that has ended has nobody who waits."""
+    """One call into the event loop for all of them; after the loop has ended, nobody waits."""
 
     def settle() -> None:
         for part, result in zip(parts, results, strict=True):
@@ -244,3 +241,14 @@ def _groups(sentences: Sequence[Sentence], max_tokens: int) -> list[list[Sentenc
 def _weight(sentences: Sequence[Sentence]) -> int:
     """Tokens, but at least one for each sentence: an empty one is work too."""
     return sum(max(1, len(sentence)) for sentence in sentences)
+
+
+def too_late() -> Refusal:
+    """The answer to a request whose deadline has passed."""
+    return Refusal(
+        503,
+        "the deadline of this request passed before it was computed: the server has more to do than it can. Send it "
+        "again later, or send less at a time.",
+        "deadline",
+        headers=_RETRY,
+    )

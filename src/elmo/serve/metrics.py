@@ -1,4 +1,4 @@
-"""Counts and times of a server, as Prometheus reads them; no text of a request is ever among them."""
+"""Counts and times of a server in Prometheus' text format; they never contain text of a request."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 
 
 
 class Metrics:
-    """Everything that /metrics shows of one app."""
+    """The counts and times of one app."""
 
     def __init__(self, batcher: Batcher, paths: Iterable[str]) -> None:
         self._registry = CollectorRegistry()
@@ -46,7 +46,7 @@ class Metrics:
 
 
 class Metered:
-    """ASGI middleware: observes every request. Outermost, so that it sees what the gate refuses too."""
+    """ASGI middleware: observes every request. It is outside of access control, so that refused requests count too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app

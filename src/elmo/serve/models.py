@@ -1,4 +1,4 @@
-"""ServedModel: a name that requests use, the embedder for it, and what would stand in a gap if the model knows."""
+"""ServedModel: a name that requests use, its embedder, and its substitutes if it has a softmax."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
     from elmo.lm.substitutes import Prediction
 
-Substitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
+PredictSubstitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
 """(sentence, place, count) -> prediction of each direction, as `elmo.lm.substitutes.substitutes` gives it."""
 
 
@@ -24,8 +24,8 @@ class ServedModel:
 
     name: str
     embedder: Embedder
-    substitutes: Substitutes | None = field(default=None, repr=False)
-    """None: the model has no softmax, so it can't say which words it expects."""
+    substitutes: PredictSubstitutes | None = field(default=None, repr=False)
+    """None: the model has no softmax, so it can't predict words."""
 
     def __post_init__(self) -> None:
         if self.embedder.state == "carry":
@@ -61,8 +61,8 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class _LanguageModel:
-    """`Substitutes` of a model's files. Network and softmax are read at the first call, which only the compute thread
-    makes: most servers are never asked."""
+    """`PredictSubstitutes` of a model's files. Network and softmax are read at the first call, which only the compute
+    thread makes: most servers are never asked."""
 
     files: hub.Files
     device: str

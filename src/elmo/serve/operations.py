@@ -1,18 +1,79 @@
-"""Operations: every path of the API once, with the types of its request and answer; from them come the routes, the
-labels of the metrics and openapi.json."""
+"""Operations: every path of the API once, with the types of its request and answer. The routes, the labels of the
+metrics, openapi.json (for programs) and the page at / (for people) are made from them."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from elmo.serve.encodings import media_types
-from elmo.serve.routes import embeddings, page, similarity, status, substitutes, token_embeddings
+from elmo.serve import encodings
+from elmo.serve.answers import ErrorBody
+from elmo.serve.routes import embeddings, similarity, status, substitutes
+from elmo.serve.service import service_of
+from elmo.version import __version__
 
+_COMPONENT = "#/components/schemas/{name}"
+# What every request can meet (400: the Host header; 401, 403: the gate), and what every body can.
+_ALWAYS = (400, 401, 403)
+_OF_BODIES = (404, 408, 413, 415)
+_REASONS = {
+    400: "The request makes no sense, or is addressed to another host",
+    401: "The server needs an API key",
+    403: "Another web site's page sent the request",
+    404: "There is no such model",
+    406: "None of the accepted media types can be had",
+    408: "The body did not arrive in time",
+    413: "The body is too large",
+    415: "The body is not plain JSON",
+    429: "Too many tokens wait already",
+    503: "Too late, or the server is starting or stopping",
+}
 _COMPUTED = (429, 503)
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>elmo serve</title>
+<style>
+:root {{ color-scheme: light dark }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
+code, pre {{ font-family: ui-monospace, monospace; font-size: .9em }}
+pre {{ overflow-x: auto; padding: .8rem; border: 1px solid #8886; border-radius: 6px }}
+td, th {{ text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0 }}
+table {{ display: block; overflow-x: auto }}
+</style>
+<h1>elmo serve</h1>
+<p>ELMo's vectors over HTTP, with the interface of OpenAI's embeddings API. Version {version}.</p>
+<h2>Models</h2>
+<table>
+<tr><th>name<th>layers<th>dimensions
+{models}
+</table>
+<h2>A first request</h2>
+<pre>curl http://ADDRESS/v1/embeddings \\
+  -H 'Content-Type: application/json' \\
+  -d '{{"input": ["The river bank was steep."], "model": "{first}"}}'</pre>
+<p>ADDRESS is the address in your browser's address bar. A client of OpenAI's API needs the base URL
+<code>http://ADDRESS/v1</code>. A text is split into tokens by the rule <code>{tokenizer}</code>; one request
+holds up to {max_inputs:,} texts.</p>
+<h2>Paths</h2>
+<table>
+{paths}
+</table>
+<p><a href="/openapi.json">/openapi.json</a> has every field and type.</p>
+</html>
+"""
 
 
 @dataclass(frozen=True)
@@ -27,15 +88,32 @@ class Operation:
     """The answer's JSON; None: text."""
     reads: type[msgspec.Struct] | None = None
     """The body of the request."""
-    media_types: tuple[str, ...] = (media_types.JSON,)
+    media_types: tuple[str, ...] = (encodings.JSON,)
     """What it can answer with."""
     refusals: tuple[int, ...] = ()
-    """Statuses besides those that every operation has, and those of every body."""
+    """Statuses besides _ALWAYS and _OF_BODIES."""
 
     @property
     def route(self) -> Route:
         """For Starlette."""
         return Route(self.path, self.answer, methods=[self.method])
+
+
+async def page(request: Request) -> Response:
+    """Answers / and /docs."""
+    service = service_of(request)
+    described = [(model.name, model.embedder) for model in service.models.values()]
+    models = (f"<tr><td><code>{escape(name)}</code><td>{it.num_layers}<td>{it.layer_dim}" for name, it in described)
+    paths = (f"<tr><td><code>{it.method}&nbsp;{escape(it.path)}</code><td>{escape(it.summary)}" for it in OPERATIONS)
+    text = _PAGE.format(
+        version=__version__,
+        models="\n".join(models),
+        first=escape(described[0][0]),
+        tokenizer=escape(service.settings.tokenizer),
+        max_inputs=service.settings.max_inputs,
+        paths="\n".join(paths),
+    )
+    return Response(text, headers=_HEADERS, media_type="text/html")
 
 
 OPERATIONS = (
@@ -46,17 +124,17 @@ OPERATIONS = (
         "A vector for each text, in the shape of OpenAI's API",
         embeddings.Embeddings,
         embeddings.EmbeddingsRequest,
-        media_types.VECTORS,
+        encodings.VECTORS,
         (406, *_COMPUTED),
     ),
     Operation(
         "POST",
         "/v1/token_embeddings",
-        token_embeddings.answer,
-        "For each text its tokens, where they stand in it, and their vectors in every layer",
-        token_embeddings.TokenEmbeddings,
-        token_embeddings.TokenEmbeddingsRequest,
-        media_types.VECTORS,
+        embeddings.answer_tokens,
+        "For each text its tokens, their positions in it, and their vectors in every layer",
+        embeddings.TokenEmbeddings,
+        embeddings.TokenEmbeddingsRequest,
+        encodings.VECTORS,
         (406, *_COMPUTED),
     ),
     Operation(
@@ -72,7 +150,7 @@ OPERATIONS = (
         "POST",
         "/v1/substitutes",
         substitutes.answer,
-        "Which words each direction of the model would put in one place of a sentence",
+        "The words that each direction of the model expects in one position of a sentence",
         substitutes.Substitutes,
         substitutes.SubstitutesRequest,
         refusals=_COMPUTED,
@@ -90,5 +168,53 @@ OPERATIONS = (
         refusals=(503,),
     ),
     Operation("GET", "/metrics", status.metrics, "Counts and times, as Prometheus reads them", None),
-    Operation("GET", "/docs", page.answer, "This page, for people; also at /", None, media_types=("text/html",)),
+    Operation("GET", "/docs", page, "This page, for people; also at /", None, media_types=("text/html",)),
 )
+
+
+def openapi() -> dict[str, Any]:
+    """The document, as plain values for JSON."""
+    types = {kind: None for it in OPERATIONS for kind in (it.reads, it.gives) if kind is not None}
+    _, components = msgspec.json.schema_components([*types, ErrorBody], ref_template=_COMPONENT)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "elmo serve", "version": __version__, "description": "ELMo vectors over HTTP."},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"key": []}],
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    statuses = (*_ALWAYS, *(_OF_BODIES if operation.reads else ()), *operation.refusals)
+    refusals = {str(status): {"description": _REASONS[status], **_json(ErrorBody)} for status in sorted(set(statuses))}
+    found: dict[str, Any] = {
+        "summary": operation.summary,
+        "operationId": re.sub(r"\W+", "_", operation.path.strip("/{}")),
+        "responses": {"200": {"description": "The answer", "content": _content(operation)}} | refusals,
+    }
+    if names := re.findall(r"{(\w+)}", operation.path):
+        found["parameters"] = [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+        ]
+    if operation.reads is not None:
+        found["requestBody"] = {"required": True, **_json(operation.reads)}
+    return found
+
+
+def _content(operation: Operation) -> dict[str, Any]:
+    if operation.gives is None:
+        (kind,) = operation.media_types if operation.media_types != (encodings.JSON,) else ("text/plain",)
+        return {kind: {"schema": {"type": "string"}}}
+    others = {media_type: {} for media_type in operation.media_types if media_type != encodings.JSON}
+    return _json(operation.gives)["content"] | others
+
+
+def _json(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"content": {encodings.JSON: {"schema": {"$ref": _COMPONENT.format(name=kind.__name__)}}}}

@@ -1,9 +1,9 @@
-"""Service: what the routes of one app share: models by name, the batcher, the settings, and whether it is ready."""
+"""Service: the state that the routes of one app share: models by name, the batcher, the settings, readiness."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -13,12 +13,11 @@ from starlette.requests import Request
 
 from elmo.errors import ConfigError
 from elmo.layer_choice import Layers
-from elmo.serve.batcher import Batcher
-from elmo.serve.intake.presence import results
-from elmo.serve.intake.reading import read_json
+from elmo.serve.answers import Refusal
+from elmo.serve.batcher import Batcher, too_late
+from elmo.serve.inputs import read_json
 from elmo.serve.metrics import Metrics
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import Refusal
 from elmo.serve.settings import ServeSettings
 
 R = TypeVar("R")
@@ -104,7 +103,7 @@ class Service:
     ) -> list[np.ndarray]:
         """`model.embedder.embed(sentences, layers)`, in batches shared with other requests, bit for bit the same.
 
-        `then`: what is done with each array as soon as it is there, such as pooling, which saves memory.
+        `then`: applied to each array as soon as it is computed, such as pooling, which saves memory.
         Raises Refusal: 429 if too much waits, 503 if the deadline passes, and what the embedder raises. If the client
         closes its connection, what has not been computed by then never is.
         """
@@ -128,3 +127,50 @@ def service_of(request: Request) -> Service:
 def _compute_something(model: ServedModel) -> None:
     model.embedder.embed(_WARM_UP)
     _ = model.description  # hashes the weights
+
+
+async def results(request: Request, futures: "Sequence[asyncio.Future[R]]", deadline: float) -> list[R]:
+    """The results of the futures, in their order. The request's body must have been read.
+
+    Raises what a future raises, and Refusal if the deadline passes or the client closes its connection first.
+    """
+    with until(deadline, futures):
+        watching = asyncio.create_task(_give_up_when_gone(request, futures))
+        try:
+            return [await future for future in futures]
+        finally:
+            watching.cancel()
+
+
+@contextmanager
+def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
+    """Inside the block the futures raise a Refusal when the deadline passes; at its end those left over are cancelled.
+
+    `deadline`: on the clock of time.monotonic(), which is the event loop's.
+    """
+    timer = asyncio.get_running_loop().call_at(deadline, give_up, futures, too_late)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        for future in futures:
+            future.cancel()
+
+
+def give_up(futures: Sequence[asyncio.Future], why: Callable[[], Refusal]) -> None:
+    """The futures that are not done raise this Refusal; the batcher drops their parts."""
+    for future in futures:
+        if not future.done():
+            future.set_exception(why())
+            future.exception()  # so that asyncio doesn't complain about those that nobody waits for any more
+
+
+def client_gone() -> Refusal:
+    """Ends the work for a client that has closed its connection; nobody reads it."""
+    return Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone")
+
+
+async def _give_up_when_gone(request: Request, futures: Sequence[asyncio.Future]) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    give_up(futures, client_gone)

@@ -30,9 +30,9 @@ class ServeSettings:
     max_inputs: int = 2048
     """Texts in one request."""
     max_tokens: int = 131_072
-    """Tokens in one request. Those of texts with one vector each are computed and pooled batch by batch."""
+    """Tokens in one request."""
     max_queued_tokens: int = 262_144
-    """Tokens that wait or are being computed, of all requests."""
+    """Tokens that wait or are being computed, over all requests."""
     max_batch_tokens: int = 2048
     """Tokens computed at a time; a longer text is a batch of its own."""
     deadline_seconds: float = 60.0
@@ -44,10 +44,10 @@ class ServeSettings:
         named_tokenizer(self.tokenizer)
         for name in ("max_body_bytes", "max_inputs", "max_tokens", "max_queued_tokens", "max_batch_tokens"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}, but a limit must be 1 or more. Raise it.")
+                raise ConfigError(f"{name} must be at least 1 (got {getattr(self, name)}).")
         for name in ("deadline_seconds", "body_seconds"):
             if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}, but must be more than 0 seconds. Raise it.")
+                raise ConfigError(f"{name} must be above 0 seconds (got {getattr(self, name)}).")
         if any(len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() for key in self.api_keys):
             raise ConfigError(
                 f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII, so that it "

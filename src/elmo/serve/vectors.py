@@ -12,22 +12,26 @@ from starlette.responses import Response, StreamingResponse
 
 from elmo.embed.results.pooling import Pool, normalized, pooled
 from elmo.layer_choice import LayerChoice, Layers
-from elmo.serve.answers import as_refusal
-from elmo.serve.encodings import media_types
-from elmo.serve.encodings.numbers import Encoding
-from elmo.serve.encodings.tables import arrow_of_inputs, arrow_of_tokens
-from elmo.serve.encodings.tensors import safetensors_file
-from elmo.serve.intake.inputs import ReadTexts
-from elmo.serve.intake.presence import until
+from elmo.serve import encodings
+from elmo.serve.answers import as_refusal, invalid
+from elmo.serve.inputs import ReadTexts
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import invalid
-from elmo.serve.service import service_of
+from elmo.serve.service import service_of, until
 
 _MOST_JSON_NUMBERS = 1 << 21
-# Of texts with one vector each, there may be more: those of their tokens are pooled batch by batch.
+# Texts with one vector each may have more tokens: their vectors are pooled batch by batch.
 _MOST_TOKEN_VECTORS = 8192
-# From here on an answer is written in another thread, so that it doesn't hold up the others.
+# A larger answer is written in another thread, so that it doesn't hold up the others.
 _MANY_NUMBERS = 1 << 16
+
+
+class Usage(msgspec.Struct):
+    """How much was computed."""
+
+    prompt_tokens: int
+    """Tokens of all texts."""
+    total_tokens: int
+    """The same: nothing is generated."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,12 @@ class VectorRequest:
     pool: Pool | None
     """None: a vector for each token."""
     normalize: bool
-    encoding: Encoding
+    encoding: encodings.Encoding
     deadline: float
 
     @property
     def num_tokens(self) -> int:
-        """Of all inputs."""
+        """Tokens of all inputs."""
         return sum(map(len, self.texts.sentences))
 
     def check(self, *, as_text: bool) -> None:
@@ -58,7 +62,7 @@ class VectorRequest:
             raise invalid(
                 f"the answer would have {numbers:,} numbers, but at most {_MOST_JSON_NUMBERS:,} are written as text. "
                 "Send fewer texts, ask for fewer layers, or take them in binary: encoding_format 'base64', or the "
-                f"header 'Accept: {media_types.SAFETENSORS}'.",
+                f"header 'Accept: {encodings.SAFETENSORS}'.",
                 "input",
                 "answer_too_large",
             )
@@ -72,37 +76,39 @@ class VectorRequest:
             )
 
     def result(self, array: np.ndarray) -> np.ndarray:
-        """What the client gets of an input's vectors."""
+        """An input's vectors as the client asked for them."""
         array = pooled(array, self.pool)
         return normalized(array) if self.normalize else array
 
 
 Item = Callable[[int, np.ndarray], msgspec.Struct]
 """(index of the input, its result) -> its part of a JSON answer."""
-Whole = Callable[[list[msgspec.Struct]], msgspec.Struct]
-"""The parts -> the JSON answer."""
+Whole = Callable[..., msgspec.Struct]
+"""(its parts, the model's name, Usage) -> the JSON answer."""
 
 
 async def answer_vectors(request: Request, asked: VectorRequest, item: Item, whole: Whole) -> Response:
     """Computes and writes the answer, as the header Accept says."""
-    media_type = media_types.accepted(request.headers.get("accept", ""))
-    asked.check(as_text=asked.encoding == "float" and media_type in (media_types.JSON, media_types.LINES))
-    service, headers = service_of(request), asked.texts.headers
-    if media_type == media_types.LINES:
+    media_type = encodings.accepted(request.headers.get("accept", ""))
+    asked.check(as_text=asked.encoding == "float" and media_type in (encodings.JSON, encodings.LINES))
+    service, headers, tokens = service_of(request), asked.texts.headers, asked.num_tokens
+    if media_type == encodings.LINES:
         futures = service.batcher.embed(
             asked.model.embedder, asked.texts.sentences, asked.layers, asked.deadline, asked.result
         )
+        headers = headers | {"X-Accel-Buffering": "no"}  # nginx passes each line on as it comes
         return StreamingResponse(_lines(request, asked, item, futures), media_type=media_type, headers=headers)
     arrays = await service.embed(
         request, asked.model, asked.texts.sentences, asked.layers, asked.deadline, then=asked.result
     )
 
     def body() -> bytes:
-        if media_type == media_types.SAFETENSORS:
-            return safetensors_file(arrays, _facts(asked))
-        if media_type == media_types.ARROW:
+        if media_type == encodings.SAFETENSORS:
+            return encodings.safetensors_file(arrays, _facts(asked))
+        if media_type == encodings.ARROW:
             return _arrow(asked, arrays)
-        return msgspec.json.encode(whole([item(index, array) for index, array in enumerate(arrays)]))
+        items, usage = [item(index, array) for index, array in enumerate(arrays)], Usage(tokens, tokens)
+        return msgspec.json.encode(whole(items, asked.model.name, usage))
 
     is_large = sum(array.size for array in arrays) > _MANY_NUMBERS
     return Response(await asyncio.to_thread(body) if is_large else body(), media_type=media_type, headers=headers)
@@ -125,12 +131,12 @@ async def _lines(
 
 def _arrow(asked: VectorRequest, arrays: list[np.ndarray]) -> bytes:
     if asked.pool is not None:
-        return arrow_of_inputs(arrays, _facts(asked))
-    return arrow_of_tokens(arrays, asked.texts.sentences, asked.texts.spans, _facts(asked))
+        return encodings.arrow_of_inputs(arrays, _facts(asked))
+    return encodings.arrow_of_tokens(arrays, asked.texts.sentences, asked.texts.spans, _facts(asked))
 
 
 def _facts(asked: VectorRequest) -> dict[str, str]:
-    """What a file says about its vectors; `tokens` is JSON, a list of tokens for each input."""
+    """The metadata of a file of vectors; `tokens` is JSON, a list of tokens for each input."""
     return {
         "model": asked.model.name,
         "model_hash": asked.model.description["model_hash"],

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elmo.disk.bounded import LIMITS_VARIABLE
 from elmo.errors import TextError
 from elmo.shapes import Float, Float32
-from elmo.text.files.lines import LINE_VARIABLE, max_line_bytes
+from elmo.text.files.lines import max_line_bytes
 
 BadRow = Callable[[str], None]
 
@@ -219,8 +220,8 @@ def require_dim(header: Header, path: str) -> None:
     if 4 * header.dim > max_line_bytes():
         raise TextError(
             f"{path}: byte 0: the first line promises vectors of {header.dim:,} numbers, which are {4 * header.dim:,} "
-            f"bytes each, but the limit for a row is {max_line_bytes():,}. Check that it is such a file; if it is, add "
-            f"--no-limits (or set {LINE_VARIABLE})."
+            f"bytes each, but the limit for a row is {max_line_bytes():,}. Check that it is such a file; if it is, set "
+            f"{LIMITS_VARIABLE}=1."
         )
 
 

@@ -10,12 +10,35 @@ A task gives a mapping for each example (`Task.counts`), whose meaning depends o
 All results are percentages, except that a "mean" is of whatever its values are.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from elmo.tasks.task import Counts, MetricKind
+from elmo.errors import ElmoError
+from elmo.tasks.task import Counts, E, MetricKind, P, S, Scores, Task
+
+
+def percentage(part: float, whole: float) -> float:
+    """0 if there is nothing."""
+    return 100 * part / whole if whole else 0.0
+
+
+def precision_recall_f1(correct: float, predicted: float, gold: float) -> dict[str, float]:
+    """`f1`, `precision` and `recall` of so many predicted items, of which `correct` are among the `gold` ones."""
+    return {
+        "f1": percentage(2 * correct, gold + predicted),
+        "precision": percentage(correct, predicted),
+        "recall": percentage(correct, gold),
+    }
+
+
+def label_figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
+    """`precision_recall_f1`, and the three counts themselves."""
+    return {**precision_recall_f1(correct, predicted, gold), "gold": gold, "predicted": predicted, "correct": correct}
+
 
 Metric = Callable[[Float[np.ndarray, "... counts"]], Float[np.ndarray, "..."]]
 """Summed counts -> score."""
@@ -81,3 +104,32 @@ def _average_f1(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, ".
     precision, recall = _percent(right, predicted), _percent(recalled, gold)
     measures = _percent(2 * precision * recall / 100, precision + recall)
     return measures.sum(axis=-1) / max(1, measures.shape[-1])
+
+
+_TOLERANCE = 1e-6
+
+
+class CountsDisagree(ElmoError):
+    """A task's counts don't add up to its score: one of the two is wrong."""
+
+
+def example_counts(
+    task: Task[S, E, P], examples: Sequence[E], predictions: Sequence[P], scores: Scores
+) -> dict[str, Any] | None:
+    """What dev.examples.json and test.examples.json of a seed hold: an entry per example, in the order of the data.
+
+        {"metric": "f1", "kind": "f1", "examples": [{"LOC": [1, 0, 0], "PER": [0, 0, 1]}, {}, ...]}
+
+    None for a task without counts. Raises CountsDisagree if they don't give the score.
+    """
+    if task.metric_kind is None:
+        return None
+    rows = [task.counts(example, prediction) for example, prediction in zip(examples, predictions, strict=True)]
+    found, scored = score_of(task.metric_kind, rows), scores[task.metric]
+    if not isinstance(scored, int | float) or not math.isclose(found, scored, abs_tol=_TOLERANCE):
+        raise CountsDisagree(
+            f"the counts of the task {task.name!r} add up to {task.metric} {found}, but its score says {scored}: one "
+            "of the two is wrong. Correct the task's counts() or score()."
+        )
+    plain = [{label: list(values) for label, values in row.items()} for row in rows]
+    return {"metric": task.metric, "kind": task.metric_kind, "examples": plain}

@@ -1,6 +1,6 @@
 """Ensembles: saved models of one task that decide together.
 
-What is averaged is the task's matter (docs/specification-tasks.md, 2.3): probabilities of labels, of tags and of an
+What is averaged depends on the task (docs/specification-tasks.md, 2.3): probabilities of labels, of tags and of an
 answer's first and last token; a CRF's emissions and transitions; coreference's mention and antecedent scores. Each
 model keeps its own encoder; models with the same one share it.
 """
@@ -14,10 +14,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_model import SavedTaskModel, load
-from elmo.tasks.task_model import E, P, TaskModel
+from elmo.tasks.task_model import E, P, TaskModel, mean_of
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 
 

@@ -1,4 +1,4 @@
-"""Which tasks there are: those of this package, those that installed packages add, and any object by its name.
+"""Tasks by name: those of this package, those that installed packages add, and any object.
 
 A package adds a task by an entry point of the group `elmo.tasks`; in its pyproject.toml:
 
@@ -20,6 +20,7 @@ AnyTask: TypeAlias = Task[Any, Any, Any]
 
 BUILT_IN = {
     "ner": "elmo.tasks.ner.task:TASK",
+    "pos": "elmo.tasks.pos.task:TASK",
     "snli": "elmo.tasks.snli.task:TASK",
     "srl": "elmo.tasks.srl.task:TASK",
     "sst": "elmo.tasks.sst.task:TASK",

@@ -1,6 +1,7 @@
 """config.json of a saved task model: found and read without loading torch, so before anything else is."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def _what_it_is(folder: Path) -> str:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """config.json of a saved task model. Raises WeightFileError if it is that of something else, or was changed since.
+    """config.json of a saved task model. Raises WeightFileError if it isn't one, or was changed since.
 
     The folders of elmo 0.1.0 have no checksums, and are believed.
     """
@@ -103,29 +104,40 @@ _FITTING: dict[str, Callable[[object], bool]] = {
 }
 
 
-def task_of(name: str, given: AnyTask | None, folder: Path) -> AnyTask:
-    """The task of a model that notes this name; `given`, if it is not None, which must be that one.
+@dataclass(frozen=True)
+class SavedConfig:
+    """What config.json of a saved task model says."""
 
-    Raises ConfigError for a task that is not installed, or another one than `given`.
+    folder: Path
+    task: AnyTask
+    settings: Any
+    values: dict[str, Any]
+    """As in the file."""
+
+    def bilm(self, model: str | None = None) -> str | None:
+        """Where its biLM is: `model`, the folder's own, or the place it notes; None: it has none."""
+        if self.values["bilm"] is None:
+            return None
+        own = self.folder / BILM_FOLDER
+        return model or (str(own) if own.is_dir() else self.values["bilm"]["model"])
+
+
+def saved_config(folder: Path | str, task: AnyTask | None = None) -> SavedConfig:
+    """The config of a saved model, or of the model in a run folder. `task`: needed only if its own isn't installed.
+
+    Raises as `saved_folder` and `read_config`, and ConfigError for a task that isn't installed, for another one than
+    `task`, and for settings that the task doesn't have.
     """
-    if given is None and not is_known(name):
+    folder = saved_folder(folder)
+    values = read_config(folder / CONFIG_FILE)
+    name = values["task"]
+    if task is None and not is_known(name):
         raise ConfigError(
             f"{folder}: is a model of the task {name!r}, which isn't installed. Install its package, or name it with "
             "--task package.module:TASK (in Python: load(folder, task=TASK))."
         )
-    if given is not None and given.name != name:
-        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {given.name!r}. Leave the task out.")
-    return given or find(name)
-
-
-def settings_of(task: AnyTask, config: dict[str, Any], folder: Path) -> Any:
-    """The settings that a model of the task was trained with. Raises ConfigError for values that it does not know."""
-    return with_table(task.settings(), config["settings"], str(folder / CONFIG_FILE))
-
-
-def bilm_of(config: dict[str, Any], folder: Path, model: str | None = None) -> str | None:
-    """Where a task model's biLM is: `model`, the folder's own, or the place it notes; None: it has none."""
-    if config["bilm"] is None:
-        return None
-    own = folder / BILM_FOLDER
-    return model or (str(own) if own.is_dir() else config["bilm"]["model"])
+    if task is not None and task.name != name:
+        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {task.name!r}. Leave the task out.")
+    task = task or find(name)
+    settings = with_table(task.settings(), values["settings"], str(folder / CONFIG_FILE))
+    return SavedConfig(folder, task, settings, values)

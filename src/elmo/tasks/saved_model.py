@@ -24,21 +24,11 @@ from elmo.process.device import chosen_device
 from elmo.process.keywords import known_keywords
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
-from elmo.tasks.saved_config import (
-    BILM_FOLDER,
-    CONFIG_FILE,
-    CONFIG_KEYS,
-    FORMAT_VERSION,
-    bilm_of,
-    read_config,
-    saved_folder,
-    settings_of,
-    task_of,
-)
-from elmo.tasks.settings import TokenSettings, to_table
+from elmo.tasks.saved_config import BILM_FOLDER, CONFIG_FILE, CONFIG_KEYS, FORMAT_VERSION, SavedConfig, saved_config
+from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.encoder import ELMO, NONE, find_encoder
+from elmo.tasks.tokens.encoders import ELMO, NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
 from elmo.weights import hub
@@ -90,8 +80,8 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
         write_sums(unfinished, [CONFIG_FILE, *([_WORDS] if static else [])])
         if tokens.live is not None:
             tokens.live.bilm.save_pretrained(unfinished / BILM_FOLDER)
-        elif include_bilm or saved.has_own_bilm:
-            _save_frozen_bilm(tokens, unfinished / BILM_FOLDER)
+        elif (include_bilm or saved.has_own_bilm) and tokens.frozen and isinstance(tokens.frozen.encoder, Embedder):
+            tokens.frozen.bilm.save_pretrained(unfinished / BILM_FOLDER)
 
 
 @known_keywords
@@ -114,27 +104,24 @@ def load(
     Raises WeightFileError for what is missing or damaged, or another biLM than the one the
     model was trained with.
     """
-    folder = saved_folder(folder)
-    config = read_config(folder / CONFIG_FILE)
-    task = task_of(config["task"], task, folder)
-    settings = settings_of(task, config, folder)
+    config = saved_config(folder, task)
+    folder, values = config.folder, config.values
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
-    settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
+    settings = replace(config.settings, tokens=replace(config.settings.tokens, train_bilm=False))
     known = {} if known_encoders is None else known_encoders
-    frozen = _frozen(folder, settings.tokens, config, encoder, model, device, dtype, known)
+    frozen = _frozen(config, encoder, model, device, dtype, known)
     static = _static_vectors(folder) if (folder / _WORDS).is_file() else {}
-    num_trained = config["num_trained_words"]
-    built = replace(settings.tokens, train_static=num_trained > 0)
+    num_trained = values["num_trained_words"]
+    tokens = replace(settings.tokens, train_static=num_trained > 0)
     words = next(iter(static.values())).words[:num_trained] if static else ()
-    network = task.build(
-        settings, config["vocabulary"], TokenRepresentation(built, TokenSources(frozen, static, words))
-    )
+    representation = TokenRepresentation(tokens, TokenSources(frozen, static, words))
+    network = config.task.build(settings, values["vocabulary"], representation)
     own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
     tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=CONFIG_FILE)
     load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
     network.to(chosen_device(device)).eval()
     has_own_bilm = (folder / BILM_FOLDER).is_dir()
-    return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], has_own_bilm)
+    return SavedTaskModel(config.task, settings, values["vocabulary"], network, values["metadata"], has_own_bilm)
 
 
 def bilm_name(model: str) -> str:
@@ -159,22 +146,15 @@ def _bilm_facts(tokens: TokenRepresentation) -> dict[str, str] | None:
     return {"model": name, "hash": trained or tokens.frozen.model_hash}
 
 
-def _save_frozen_bilm(tokens: TokenRepresentation, folder: Path) -> None:
-    if tokens.frozen is not None and isinstance(tokens.frozen.encoder, Embedder):
-        tokens.frozen.bilm.save_pretrained(folder)
-
-
 def _frozen(
-    folder: Path,
-    settings: TokenSettings,
-    config: dict[str, Any],
+    config: SavedConfig,
     encoder: str | None,
     model: str | None,
     device: str,
     dtype: str,
     known: dict[tuple[str, ...], FrozenLayers],
 ) -> FrozenLayers | None:
-    facts, place = config["bilm"], bilm_of(config, folder, model)
+    folder, settings, facts, place = config.folder, config.settings.tokens, config.values["bilm"], config.bilm(model)
     if place is None or settings.encoder == NONE:
         return None
     if ":" in settings.encoder and encoder is None:

@@ -98,11 +98,6 @@ class TokenSettings:
         default = (f"static{place if place > 1 else ''}" for place in range(1, len(named) + 1))
         return {name or usual: file for (name, _, file), usual in zip(named, default, strict=True)}
 
-    @property
-    def gives_input(self) -> bool:
-        """Whether a task's first RNN has anything to read."""
-        return bool(self.static) or "input" in self.places
-
 
 @dataclass(frozen=True)
 class FileSettings:
@@ -113,6 +108,14 @@ class FileSettings:
     errors: Literal["strict", "skip"] = "strict"
     """What to do with an example that can't be read. strict: stop with an error; skip: leave it out, and say how many
     were left out."""
+
+
+@dataclass(frozen=True)
+class LabelSettings(FileSettings):
+    """The same for data whose labels must be those of the training data."""
+
+    unseen_labels: Literal["stop", "miss"] = "stop"
+    """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,18 @@ class TaskSettings:
     tokens: TokenSettings = field(default_factory=TokenSettings)
     fit: FitSettings = field(default_factory=FitSettings)
 
+    @property
+    def gives_input(self) -> bool:
+        """Whether the first layer has anything to read: static vectors, ELMo, or a char CNN of the task's own."""
+        own = any(getattr(group, "character_filters", 0) for group in vars(self).values())
+        return bool(self.tokens.static) or "input" in self.tokens.places or own
+
+
+NO_INPUT = (
+    "the model would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Add one of them: "
+    "--static FILE, --encoder elmo with --placement input or both, or --character-filters 128 (tasks with a char CNN)."
+)
+
 
 def require_chance(group: object, *names: str) -> None:
     """ConfigError if one of these fields isn't the probability of a dropout: at least 0 and below 1."""
@@ -249,7 +264,7 @@ def with_table(settings: S, table: dict[str, Any], source: str) -> S:
     owner = {setting.name: name for name, group in groups.items() for setting in fields(group)}
     if unknown := sorted(set(table) - set(owner)):
         raise ConfigError(
-            f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Correct the name or "
+            f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Fix the name or "
             "remove it."
         )
     try:

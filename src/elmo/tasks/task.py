@@ -1,15 +1,6 @@
-"""Task: what a task is. Every task reads, trains, scores and predicts by the same steps, given here.
+"""Task: what a task is. Every task reads, trains, scores and predicts by the same steps.
 
-    read             a labelled file           -> examples
-    read_unlabelled  text, pairs, JSON, ...    -> examples without labels
-    vocabulary       training examples         -> what the model must know of them (labels, characters)
-    build            settings, vocabulary, ... -> a `TaskModel`
-    score            examples, predictions     -> figures
-    write            examples, predictions     -> the lines of a file in the task's official format
-
-A task is generic in three types: S, its settings; E, an example; P, a prediction. A `Task` holds no state. Loading it
-must not load torch, because `--help` needs its settings: a task imports its model inside `build`.
-`docs/your-own-task.md` writes one.
+A task is generic in three types: S, its settings; E, an example; P, a prediction. `docs/your-own-task.md` writes one.
 """
 
 from abc import ABC, abstractmethod
@@ -19,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.settings import TaskSettings
+from elmo.tasks.settings import NO_INPUT, TaskSettings
 from elmo.text.files.text_file import FormatChoice
 from elmo.text.first_look.sample import FirstLook
 from elmo.text.reading.settings import SentenceEnds
@@ -73,26 +63,41 @@ class TextReading:
     """Whether a look at such text chooses the tokenizer; other input is tokenized as the task was trained."""
 
 
+@dataclass(frozen=True)
+class Rule(Generic[E, P]):
+    """Predictions without a trained network, made from a task's training examples (`Task.rules`)."""
+
+    name: str
+    """Without blanks, for records."""
+    label: str
+    """For people: what the rule does."""
+    predict: Callable[[Sequence[E]], list[P]]
+    """A prediction for each example."""
+
+
 class Task(ABC, Generic[S, E, P]):
-    """One task. What it needs is passed to each method."""
+    """One task. It holds no state: what it needs is passed to each method.
+
+    A first task defines nine members:
+
+        name, metric, settings   what it is called, which figure compares models, the dataclass of its settings
+        read                     a labelled file           -> examples
+        read_unlabelled          text, pairs, JSON, ...    -> examples without labels
+        sentences                an example                -> its sentences, as lists of tokens
+        build                    settings, vocabulary, ... -> a `TaskModel`
+        score                    examples, predictions     -> figures
+        write                    examples, predictions     -> the lines of a file in the task's official format
+
+    All others have defaults. Loading a task must not load torch, because `--help` needs its settings: import the model
+    inside `build`.
+    """
 
     name: str
     """Its name on the command line and in saved models."""
-    summary: str = ""
-    """What it does and which files it reads, in a few words, for `elmo task --help`."""
     metric: str
     """The key in `score`'s result by which models are compared; higher is better."""
-    metric_kind: MetricKind | None = None
-    """How `metric` follows from `counts`; None: the task has no counts."""
     settings: type[S]
     """The dataclass of its settings; called without arguments it gives the defaults."""
-    places: tuple[str, ...] = ("input", "output")
-    """Where its model can take contextual vectors; values of the setting `placement` (and "both")."""
-    most_tokens: int | None = None
-    """Tokens of the longest sentence that its model takes, where it compares every token with every other: memory and
-    time grow with the square. None: no limit."""
-    reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
-    """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
 
     @abstractmethod
     def read(self, path: Path | str, settings: S) -> list[E]:
@@ -106,9 +111,46 @@ class Task(ABC, Generic[S, E, P]):
     def sentences(self, example: E) -> Sequence[Sequence[str]]:
         """The sentences of an example as the token representation is asked for them."""
 
-    def sentences_of(self, *parts: Iterable[E]) -> Iterator[list[str]]:
-        """All sentences of some examples."""
-        return (list(sentence) for part in parts for example in part for sentence in self.sentences(example))
+    @abstractmethod
+    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
+        """A new model with random weights."""
+
+    @abstractmethod
+    def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
+        """The figures of predictions for labelled examples; `metric` is among the keys."""
+
+    @abstractmethod
+    def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
+        """The lines of one whole file of predictions in the task's official format."""
+
+    summary: str = ""
+    """What it does and which files it reads, in a few words, for `elmo task --help`."""
+    metric_kind: MetricKind | None = None
+    """How `metric` follows from `counts`; None: the task has no counts."""
+    places: tuple[str, ...] = ("input", "output")
+    """Where its model can take contextual vectors; values of the setting `placement` (and "both")."""
+    needs_input: bool = False
+    """Whether settings without static vectors, ELMo at the input and a char CNN are refused."""
+    most_tokens: int | None = None
+    """Tokens of the longest sentence that its model takes, where it compares every token with every other: memory and
+    time grow with the square. None: no limit."""
+    reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
+    """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
+
+    def check_settings(self, settings: S) -> None:
+        """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.
+
+        Here: the placement must be one of `places`, and a model must read something if it `needs_input`.
+        """
+        unknown = [place for place in settings.tokens.places if place not in self.places]
+        if unknown:
+            both = " (or both: input and output)" if {"input", "output"} <= set(self.places) else ""
+            raise ConfigError(
+                f"placement is {settings.tokens.placement!r}, but the task {self.name!r} can take ELMo only at these "
+                f"places: {', '.join(self.places)}{both}. Choose one of them."
+            )
+        if self.needs_input and not settings.gives_input:
+            raise ConfigError(NO_INPUT)
 
     def size(self, example: E) -> int:
         """Its tokens: batches are made of examples of similar size."""
@@ -137,40 +179,15 @@ class Task(ABC, Generic[S, E, P]):
         """What a model must know of all training examples. Raises TextError if nothing can be learned from them."""
         return {}
 
+    def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[E]) -> Vocabulary:
+        """`vocabulary` where it depends on which examples are trained on: all but those held out as dev data.
+
+        Default: it doesn't.
+        """
+        return vocabulary
+
     def check(self, examples: list[E], vocabulary: Vocabulary, settings: S) -> None:
         """TextError with file and line if examples can't be scored, for instance by a label unknown to `vocabulary`."""
-
-    def check_settings(self, settings: S) -> None:
-        """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.
-
-        Here: the placement must be one of `places`.
-        """
-        unknown = [place for place in settings.tokens.places if place not in self.places]
-        if unknown:
-            both = " (or both: input and output)" if {"input", "output"} <= set(self.places) else ""
-            raise ConfigError(
-                f"placement is {settings.tokens.placement!r}, but the task {self.name!r} can take ELMo only at these "
-                f"places: {', '.join(self.places)}{both}. Choose one of them."
-            )
-
-    @abstractmethod
-    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
-        """A new model with random weights."""
-
-    @abstractmethod
-    def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
-        """The figures of predictions for labelled examples; `metric` is among the keys."""
-
-    def figure(self, scores: Scores, name: str) -> float:
-        """One figure of `scores`, by which models are compared. Raises ConfigError if they don't have it."""
-        value = scores.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            known = [key for key, other in scores.items() if isinstance(other, int | float)]
-            raise ConfigError(
-                f"models of the task {self.name!r} are to be compared by {name!r}, but its score has only "
-                f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or correct the task's metric."
-            )
-        return float(value)
 
     def counts(self, example: E, prediction: P) -> Counts:
         """What one example adds to the metric, for paired tests; needed if `metric_kind` is set.
@@ -196,10 +213,6 @@ class Task(ABC, Generic[S, E, P]):
         """Sentences that a user should read beside the scores: that nothing is predicted, or one label only."""
         return []
 
-    @abstractmethod
-    def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
-        """The lines of one whole file of predictions in the task's official format."""
-
     def write_file(self, path: Path, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
         """The lines of the file `path`: `write`'s, unless the task has another official format for its ending."""
         return self.write(pairs)
@@ -208,3 +221,18 @@ class Task(ABC, Generic[S, E, P]):
         """An example and its prediction for programs: a line of `elmo task predict --json`."""
         sentences = [list(sentence) for sentence in self.sentences(example)]
         return {"sentences": sentences, "lines": list(self.write([(example, prediction)]))}
+
+    def sentences_of(self, *parts: Iterable[E]) -> Iterator[list[str]]:
+        """All sentences of some examples."""
+        return (list(sentence) for part in parts for example in part for sentence in self.sentences(example))
+
+    def figure(self, scores: Scores, name: str) -> float:
+        """One figure of `scores`, by which models are compared. Raises ConfigError if they don't have it."""
+        value = scores.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            known = [key for key, other in scores.items() if isinstance(other, int | float)]
+            raise ConfigError(
+                f"models of the task {self.name!r} are to be compared by {name!r}, but its score has only "
+                f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or fix the task's metric."
+            )
+        return float(value)

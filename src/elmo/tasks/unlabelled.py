@@ -1,10 +1,11 @@
-"""Unlabelled text as most tasks take it: sentences, tokenized or raw, with where their tokens stand."""
+"""Unlabelled text as most tasks take it: sentences, tokenized or raw, with the positions of their tokens."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.tasks.task import TextReading
+from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import opened
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import AUTO, Reading
@@ -16,10 +17,14 @@ class TextLine:
 
     tokens: list[str]
     offsets: tuple[tuple[int, int], ...] = ()
-    """Where each token begins and ends in its line, in characters, the end exclusive; () if a tokenizer changed the
+    """The beginning and end of each token in its line, in characters, the end exclusive; () if a tokenizer changed the
     text, or the file has tokens only."""
     has_text: bool = True
     """Whether it was a text; False: a list of tokens, as columns are."""
+    source: str = field(default="", compare=False)
+    """The file's name."""
+    line: int = field(default=0, compare=False)
+    """In it, from 1."""
 
 
 def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
@@ -40,7 +45,8 @@ def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
     # Only what splits at spaces is odd on raw text: a function of the caller's own is what they want.
     if reading.on_look is not None and (reading.is_auto or reading.tokenize is str.split):
         reading.on_look(look)
-    return (TextLine(place.tokens, _offsets(place), place.has_text) for place in places)
+    name = text_name(path)
+    return (TextLine(it.tokens, _offsets(it), it.has_text, name, it.line) for it in places)
 
 
 def _offsets(place: PlacedSentence) -> tuple[tuple[int, int], ...]:

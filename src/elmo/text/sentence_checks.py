@@ -17,6 +17,8 @@ from elmo.setting_checks import LARGEST_COUNT
 _LOOKED_AT = 512
 _WORDS_SHOWN = 3
 _LONGEST_SHOWN = 60
+_ENDS = frozenset(".!?…。！？")
+_SPACES_OF_TEXT = 3
 
 
 def checked_sentences(sentences: Any) -> list[Sequence[str]]:
@@ -58,7 +60,29 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
                 f"sentences[{place}][{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
                 "empty string is a token too."
             )
+        if token[-1:] in ("\n", "\r", "\t") and not token.isspace():
+            raise ConfigError(
+                f"sentences[{place}][{position}] is {_short(token)}, which ends with a line end or a tab: it would be "
+                "another token than without it. Split lines with line.split(), or strip them before."
+            )
+    if are_texts(listed):
+        raise ConfigError(
+            f"sentences[{place}] is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
+            "token. Pass each text as a sentence of its own, or raw text to embed_text."
+        )
     return listed
+
+
+def is_flat_list(sentences: Sequence[Any]) -> bool:
+    """Whether it is two or more words, which could be one sentence or sentences of one word."""
+    return all(map(_has_no_space, sentences)) and sum(map(bool, sentences)) >= 2
+
+
+def are_texts(tokens: Sequence[str]) -> bool:
+    """Whether most of a list end in a mark and have several words, or one has many, as no tokens are and do."""
+    spaces = [token.count(" ") for token in tokens if token[-1:] in _ENDS]
+    most = len(tokens) > 1 and 2 * sum(count > 0 for count in spaces) > len(tokens)
+    return most or max(spaces, default=0) >= _SPACES_OF_TEXT
 
 
 def is_column(value: Any) -> bool:
@@ -131,6 +155,11 @@ def _items(sentences: Any) -> Iterator[Any]:
             "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
         )
     refuse_without_order(sentences, "sentences", "a list of sentences")
+    if getattr(sentences, "shape", ())[1:] == (1,):
+        raise ConfigError(
+            f"sentences is an array of the shape {tuple(sentences.shape)}: each text in it would be read as one token. "
+            "Pass its column: sentences[:, 0]."
+        )
     found = _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
     if found is None:
         raise ConfigError(
@@ -152,11 +181,9 @@ def _has_no_space(sentence: Any) -> bool:
 
 
 def _refuse_flat_list(sentences: Sequence[Any]) -> None:
-    if len(sentences) < 2 or not all(map(_has_no_space, sentences)):
+    if not is_flat_list(sentences):
         return
     words = [str(word) for word in sentences if word]
-    if len(words) < 2:
-        return
     shown, more = words[:_WORDS_SHOWN], ", ..." if len(words) > _WORDS_SHOWN else ""
     flat = _cut(", ".join(map(repr, shown)) + more)
     nested = _cut(", ".join(f"[{word!r}]" for word in shown) + more)

@@ -10,6 +10,7 @@ from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
+from elmo.text.formats.json_array import array_as_lines
 from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, rows_of
 
 Tokenize = Callable[[str], list[str]]
@@ -37,9 +38,9 @@ def read_sentences(
     `path`: plain text, or packed when it ends in .gz, .xz, .bz2 or .zst; "-" is standard input (not packed). A pipe
     is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a
-    list of tokens; "csv" and "tsv" a row a sentence, in the column `field` (its name, or its number from 1 where no row
-    names the columns); "conll" and "conllu" a token a line; "auto" goes by
-    what is seen in the first lines, and by the ending (see `elmo.text.formats.form`).
+    list of tokens, or one array of them; "csv" and "tsv" a row a sentence, in the column `field` (its name, or its
+    number from 1 where no row names the columns); "conll" and "conllu" a token a line; "auto" goes by what is seen in
+    the first lines, and by the ending (see `elmo.text.formats.form`).
     `tokenize`: makes tokens of a text; lists of tokens are taken as they are.
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
@@ -83,9 +84,10 @@ def rows_and_form(
     content = byte_lines(path, on_bytes=on_bytes, require_content=require_content)
     start = first_lines(content, path)
     form = form_of_lines(start, path, format, field, codec)
-    lines = decoded(
-        chain(start, content), text_name(path), codec, bad_line, instead=bad_line_of(form.format), remedy=remedy
-    )
+    content = chain(start, content)
+    if form.is_array:
+        content = array_as_lines(content, text_name(path), codec, form.field)
+    lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format), remedy=remedy)
     return form, _numbered_rows(lines, form, text_name(path), bad_line)
 
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmo.disk.bounded import LIMIT_VARIABLE, raised_limit, read_bytes
+from elmo.disk.bounded import LIMITS_VARIABLE, limit_now, read_bytes
 from elmo.errors import TextError
 
 SKIPPED_LINE = "!!!MAXTERMID"
 """bilm-tf skips this line, which some of its vocabularies carry. So no list can hold it as a word."""
 MAX_BYTES = 64 << 20
-"""Bytes of a list of words at most, unless $ELMO_MAX_FILE_BYTES is higher: the published one, of 793,471 words, has 7.5
+"""Bytes of a list of words at most, without ELMO_NO_LIMITS=1: the published one, of 793,471 words, has 7.5
 million."""
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -45,11 +45,11 @@ def read_lines(path: Path) -> list[str]:
             "one word per line."
         ) from None
     text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
-    limit = raised_limit(MAX_BYTES) // _BYTES_PER_WORD
+    limit = limit_now(MAX_BYTES) // _BYTES_PER_WORD
     if (lines := text.count("\n")) > limit:
         raise TextError(
             f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Name the vocabulary file the "
-            f"model was trained with; set {LIMIT_VARIABLE}=BYTES to read more ({_BYTES_PER_WORD} bytes per line)."
+            f"model was trained with; set {LIMITS_VARIABLE}=1 to read more."
         )
     return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
 

@@ -5,20 +5,23 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+MAX_BYTES = 8 << 30
+"""Of all the files of a model together. The published original has 0.4 GB, with its softmax 2 GB."""
+
 _CATALOGUE = Path(__file__).with_name("catalogue.toml")
 _BUNDLED = Path(__file__).parents[1] / "bundled"
 
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What is known about one model. "unknown" stands where its sources are silent."""
+    """What is known about one model; "unknown" where its sources don't say."""
 
     name: str
     languages: tuple[str, ...]
     format: str
     """native | allennlp | many_langs"""
     files: tuple[str, ...]
-    """Their names where it was published; * stands for any beginning."""
+    """Their names where it was published; * means any beginning."""
     data: str
     """What it was trained on."""
     license: str

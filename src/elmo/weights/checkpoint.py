@@ -1,7 +1,9 @@
-"""Checkpoint: a model as data, whatever format it came from. One of the types that travel through the whole house."""
+"""Checkpoint: a model as data, whatever format it came from. Used everywhere in the package."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +12,17 @@ from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.token_map import TokenMap
-from elmo.weights.fingerprint import fingerprint
+from elmo.weights.catalogue import published_hash
+from elmo.weights.fingerprint import file_hash, fingerprint
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that a checkpoint was read from, and what its content was compared with."""
+    """A file that a checkpoint was read from."""
 
     path: Path
     sha256: str
     """Of its bytes, hexadecimal."""
-    known_from: str
-    """catalogue | record | first sight (recorded just now) | nothing (there was no place for a record)"""
-    record: Path | None = None
-    """The file of recorded hashes that has it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,35 @@ class Checkpoint:
     """Free text for people: training data, perplexity, licence."""
     source_files: tuple[SourceFile, ...] = ()
     """The files of a foreign format; empty for our own, whose files carry the hashes of their content."""
+
+
+def read_hashed(files: Sequence[Path], read: Callable[[], Checkpoint]) -> Checkpoint:
+    """What `read` returns, with the SHA-256 of the model's files, which are hashed in a thread meanwhile.
+
+    Raises WeightFileError if a file can't be read, or if it has the name of a published file whose hash the catalogue
+    knows, but another hash. An error of `read` comes first.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        hashing = thread.submit(_source_files, files)
+        checkpoint = read()
+        found = hashing.result()
+    for file in found:
+        if (published := published_hash(file.path.name)) not in (None, file.sha256):
+            raise WeightFileError(
+                f"{file.path}: has the SHA-256 {file.sha256}, but the published file of that name has {published}: it "
+                "is damaged or another file. Get it again; if it is a model of your own, give it another name."
+            )
+    combined = hashlib.sha256("".join(f"{file.sha256}\n" for file in found).encode("ascii")).hexdigest()
+    return replace(checkpoint, source_hash=combined, source_files=found)
+
+
+def _source_files(files: Sequence[Path]) -> tuple[SourceFile, ...]:
+    try:
+        return tuple(SourceFile(path, file_hash([path])) for path in files)
+    except OSError as error:
+        raise WeightFileError(
+            f"{error.filename}: can't be read: {error.strerror or error}. Check the file and its permissions."
+        ) from None
 
 
 def required_softmax(

@@ -1,4 +1,4 @@
-"""What a model is: a checkpoint in figures, for people and `elmo inspect --json`; an outline without its weights."""
+"""Describes a model: a checkpoint's figures, for people and `elmo inspect --json`; an outline without its weights."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -12,8 +12,7 @@ from elmo.errors import WeightFileError
 from elmo.weights import formats, hub
 from elmo.weights.allennlp.options import read_options
 from elmo.weights.catalogue import published_name
-from elmo.weights.checkpoint import Checkpoint, SourceFile, content_hash
-from elmo.weights.download import HUB_ID
+from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.native.facts import architecture_of, read_facts
 from elmo.weights.native.names import CONFIG_FILE, SOFTMAX_FILE, VOCABULARY_FILE, model_folder
 from elmo.weights.published.sources import is_published
@@ -34,7 +33,7 @@ _WITH_PADDING_ROW = ("character_embedding", "word_embedding")
 
 @dataclass(frozen=True)
 class Outline:
-    """What a model's small files say of it."""
+    """What a model's small files state about it."""
 
     num_layers: int | None
     """Layers of the vectors, the token layer included; None: that shows only when the model is loaded."""
@@ -46,15 +45,15 @@ _UNKNOWN = Outline(None, None)
 
 
 def outline(model: hub.Model = None) -> Outline:
-    """What can be known of a model without reading its weights or asking the network; `model` as for `hub.resolve`.
+    """What is known about a model without reading its weights or asking the network; `model` as for `hub.resolve`.
 
-    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for what names no model. Of
-    a model that is not downloaded yet, nothing is known.
+    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for what names no model.
+    Nothing is known about a model that is not downloaded yet.
     """
     try:
         files = hub.resolve(model, download=False)
     except WeightFileError:
-        if isinstance(model, str) and (is_published(model) or HUB_ID.fullmatch(model)):
+        if isinstance(model, str) and (is_published(model) or hub.HUB_ID.fullmatch(model)):
             return _UNKNOWN
         raise
     if isinstance(files, tuple):
@@ -95,7 +94,10 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any]:
         "parameters": {"total": sum(parameters.values()), "parts": parameters, "softmax": softmax},
         "content_hash": content_hash(checkpoint),
         "source_hash": checkpoint.source_hash,
-        "source_files": [_source_file(file) for file in checkpoint.source_files],
+        "source_files": [
+            {"path": str(file.path), "sha256": file.sha256, "published_as": published_name(file.sha256)}
+            for file in checkpoint.source_files
+        ],
         "vocabulary_size": None if checkpoint.vocabulary is None else len(checkpoint.vocabulary),
         "has_softmax": checkpoint.softmax is not None,
         "has_warm_state": checkpoint.warm_state is not None,
@@ -110,16 +112,6 @@ def count_parameters(config: BiLMConfig) -> dict[str, int]:
         part = next(part for begin, part in _PARTS.items() if name.startswith(begin))
         counts[part] += prod(shape) - (shape[1] if part in _WITH_PADDING_ROW else 0)
     return dict(counts)
-
-
-def _source_file(file: SourceFile) -> dict[str, str | None]:
-    return {
-        "path": str(file.path),
-        "sha256": file.sha256,
-        "known_from": file.known_from,
-        "record": None if file.record is None else str(file.record),
-        "published_as": published_name(file.sha256),
-    }
 
 
 def _inputs(config: BiLMConfig) -> list[str]:

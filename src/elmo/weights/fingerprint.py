@@ -1,6 +1,6 @@
 """Fingerprints: SHA-256 over named tensors, or over files.
 
-The fingerprint of tensors is put together from one digest a tensor, so that it can be computed while a file is read.
+The fingerprint of tensors combines one digest per tensor, so that it can be computed while a file is read.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped
 
-# Large: files are hashed in a thread, which gives the interpreter back and asks for it again with every block.
+# Large: files are hashed in a thread, which releases and takes the interpreter's lock for every block.
 _BLOCK = 16 << 20
 
 
@@ -34,11 +34,11 @@ class TensorDigest:
         self._sum = hashlib.sha256(f"{self._dtype.str}{shape}".encode())
 
     def update(self, block: Shaped[np.ndarray, "..."]) -> None:
-        """Takes in the next values."""
+        """Adds the next values."""
         self._sum.update(np.ascontiguousarray(block, dtype=self._dtype).reshape(-1).view(np.uint8).data)
 
     def hexdigest(self) -> str:
-        """The digest of what was taken in."""
+        """The digest of the values so far."""
         return self._sum.hexdigest()
 
 

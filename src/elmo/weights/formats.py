@@ -15,8 +15,7 @@ from types import ModuleType
 
 from elmo.disk.bounded import shown
 from elmo.errors import ConfigError, ElmoError, WeightFileError
-from elmo.weights.allennlp.names import OPTIONS_FILE
-from elmo.weights.allennlp.pair import pair_of
+from elmo.weights.allennlp.names import OPTIONS_FILE, pair_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native
@@ -55,7 +54,7 @@ def recognize(path: str | Path) -> str:
 
 @contextmanager
 def _readable(path: object) -> Iterator[None]:
-    """What the file system says against a path (too long, not permitted) as an error that names it."""
+    """Errors of the file system (a path too long, not permitted) become one that names the path."""
     try:
         yield
     except OSError as error:
@@ -81,7 +80,7 @@ def read(
     In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. `with_softmax`: False leaves softmax and
     vocabulary out where that saves time (our own format): vectors don't need them. `narrow`: tensors of our own format
     stay in as few bits as they are stored in, and `checkpoint.tensors` widens one at each access. Raises
-    WeightFileError if there is no model, or more than one.
+    WeightFileError if no model is found, or more than one.
     """
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
@@ -131,7 +130,7 @@ def _looks_like_allennlp(path: Path) -> bool:
 def _allennlp_files(path: Path) -> _AllenNlpFiles:
     folder = path if path.is_dir() else path.parent
     weights, options = _weights_in(folder), _options_in(folder)
-    # In a folder of several models, a vocabulary could be any model's.
+    # In a folder of several models, a vocabulary could belong to any of them.
     one_model = len(weights) == 1
     if path.is_file():
         weights = [path] if path.suffix in _HDF5_SUFFIXES else _matching(weights, path)
@@ -171,12 +170,11 @@ def _only(candidates: list[Path], path: Path, what: str) -> Path:
         return candidates[0]
     if not candidates:
         raise WeightFileError(
-            f"{path}: there is no {what} beside the other files of the model. Pass the pair (options.json, "
-            "weights.hdf5)."
+            f"{path}: the model has no {what} beside its other files. Pass the pair (options.json, weights.hdf5)."
         )
     names = ", ".join(candidate.name for candidate in candidates)
     raise WeightFileError(
-        f"{path}: there is more than one {what}: {names}. It isn't clear which belong together: pass the pair "
+        f"{path}: there is more than one {what}: {names}. Which belong together isn't known: pass the pair "
         "(options.json, weights.hdf5)."
     )
 
@@ -208,7 +206,7 @@ def _no_model(path: Path) -> str:
     saved = sorted(path.glob("checkpoints/step-*/model"))
     if saved:
         return (
-            f"{path}: is a run that has made no model yet; it has {len(saved)} checkpoints. "
+            f"{path}: is a run that has not written a model yet; it has {len(saved)} checkpoints. "
             f"Continue the run, or take the model of its latest checkpoint: {saved[-1]}."
         )
     names = sorted(entry.name for entry in path.iterdir())

@@ -1,16 +1,24 @@
-"""Resolves a model name to local files; downloads only what is missing."""
+"""Resolves a model name to local files; downloads only what is missing.
+
+What a repository of the Hugging Face hub holds changes whenever its owner wants. So the commit that a name meant when
+it was first used is recorded in the user's cache folder, and later uses of the name mean that commit;
+`org/name@REVISION` (a branch, tag or commit) asks for another one.
+"""
 
 import errno
 import os
+import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from elmo.disk.atomic import recover
-from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
+from elmo.disk.atomic import new_file, recover
+from elmo.disk.bounded import is_file, read_bytes
+from elmo.disk.cache import cache_folder
+from elmo.errors import ConfigError, ElmoError, MissingExtraError, OutputError, WeightFileError, paths_count_from
 from elmo.process.progress.report import Progress
-from elmo.weights.allennlp.pair import pair_of
-from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
-from elmo.weights.download import HUB_ID, downloaded, hub_library
+from elmo.weights.allennlp.names import pair_of
+from elmo.weights.catalogue import MAX_BYTES, KnownModel, bundled_folders, known_models
 from elmo.weights.native.names import model_folder
 from elmo.weights.published.sources import is_published
 
@@ -20,8 +28,16 @@ MODEL_VARIABLE = "ELMO_MODEL"
 Model = str | Path | tuple[str | Path, str | Path] | None
 Files = Path | tuple[Path, Path]
 
+HUB_ID = re.compile(r"(?P<name>[A-Za-z0-9_][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
+"""org/name or org/name@REVISION"""
+
+# What a model of any readable format consists of; a repository's other files stay where they are. Pickles can run code
+# when opened: who wants those of ELMoForManyLangs fetches them by hand, knowing from whom.
+_MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic"]
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
 _LONGEST_NAME = 300
-# What ends so is a file, not an id of the hub, though my-run/options.json looks like org/name.
+# With these endings it is a file, not an id of the hub, though my-run/options.json looks like org/name.
 _ENDINGS = (".json", ".hdf5", ".h5", ".safetensors", ".pkl", ".th", ".pt")
 
 
@@ -29,12 +45,13 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     """The local folder or file of a model, or its pair (options.json, weights.hdf5).
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
-    called like one); an existing path, where the folder of a pretraining run means the model in it; a pair
-    (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
-    from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
-    downloaded once too (see `download`). `download`: False asks no network. `progress`: of a
-    published model's download, as for `fetch.fetched`. Raises WeightFileError if there is no such
-    model, ConfigError for what is none of these, MissingExtraError for a hub's id without huggingface_hub.
+    called like one); an existing path, where the folder of a pretraining run means the model in it, and a zip archive
+    is unpacked once, into the cache folder; a pair (options.json, weights.hdf5); the name of a published model
+    ("original", "many-langs/ko", "nlpl:154"), downloaded from its publishers once (see `published.fetch`); an id
+    `org/name` or `org/name@REVISION` of the Hugging Face hub, downloaded once too (see `download`). `download`: False
+    asks no network. `progress`: of a published model's download, as for `fetch.fetched`. Raises WeightFileError if
+    there is no such model, ConfigError for what is none of these, MissingExtraError for a hub's id without
+    huggingface_hub.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -49,7 +66,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return folder
     path = _expanded(model)
     if _exists(path) or recover(path):
-        return model_folder(path) or path
+        return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):
         # Here, because it reads the formats, which ask for names of models themselves.
         from elmo.weights.published.fetch import fetched
@@ -74,34 +91,26 @@ def refuse_name(given: object, owner: str, takes: str) -> None:
         )
 
 
-def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
-    """Puts a model folder on the Hugging Face hub under `org/name`; the page's address.
+def _unpacked(path: Path) -> Path:
+    """The folder of the model in a zip archive; anything else as it is."""
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return path
+    from elmo.weights.published.fetch import from_archive  # as above
 
-    Raises WeightFileError if the folder is not a model folder or the hub refuses (log in with `hf auth login`).
-    """
-    folder = Path(folder)
-    if not (folder / "config.json").is_file():
-        raise WeightFileError(
-            f"{folder}: config.json is missing, so this is not a model folder. Write one first, with "
-            "save_pretrained() or 'elmo convert SRC DST --to native'."
-        )
-    huggingface_hub = hub_library("putting a model on a hub")
     try:
-        huggingface_hub.create_repo(hub_id, private=private, exist_ok=True)
-        huggingface_hub.upload_folder(repo_id=hub_id, folder_path=folder)
-    except (OSError, ValueError) as error:
-        raise WeightFileError(
-            f"{hub_id}: the model in {folder} could not be put on the hub: {_first_line(error)} "
-            "Log in with 'hf auth login' and check the name and your rights to it."
-        ) from error
-    return f"https://huggingface.co/{hub_id}"
+        folder = from_archive(path)
+    except OSError as error:
+        if isinstance(error, ElmoError):
+            raise
+        raise _unreadable(path, error) from None
+    return model_folder(folder) or folder
 
 
 def _expanded(model: str | Path) -> Path:
     """The path, with ~ and ~user for a home folder where there is one."""
     try:
         return Path(model).expanduser()
-    except RuntimeError:  # there is no such user
+    except RuntimeError:  # no such user
         return Path(model)
 
 
@@ -111,9 +120,13 @@ def _exists(path: Path) -> bool:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return False
-        raise WeightFileError(
-            f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> WeightFileError:
+    return WeightFileError(
+        f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
+    )
 
 
 def _named(model: str | Path) -> str:
@@ -127,7 +140,7 @@ def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
     for path, what in ((options, "options"), (weights, "weights")):
         if not (_exists(path) and path.is_file()):
             raise WeightFileError(
-                f"{_named(path)}: there is no such file of {what}. {paths_count_from()}; pass the pair "
+                f"{_named(path)}: there is no such {what} file. {paths_count_from()}; pass the pair "
                 "(options.json, weights.hdf5) of one model."
             )
     return options, weights
@@ -136,12 +149,12 @@ def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
 def _from_hub(hub_id: str, download: bool) -> Path:
     name = hub_id.partition("@")[0]
     try:
-        return downloaded(hub_id, download=download)
+        return _downloaded(hub_id, download=download)
     except ElmoError:
         raise
     except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
         raise WeightFileError(
-            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not give a model of that name: "
+            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
             f"'hf download {name} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"
@@ -163,3 +176,78 @@ def _without_files(model: KnownModel) -> str:
 def _names_of_models() -> str:
     names = ", ".join(bundled_folders()) or "none in this installation"
     return f"Bundled models: {names}; 'elmo models' lists all known ones."
+
+
+def _downloaded(hub_id: str, *, download: bool = True) -> Path:
+    """The local folder of the model `org/name` or `org/name@REVISION`; fetched unless it was fetched before.
+
+    `download=False` asks no network. Raises WeightFileError if the hub gives no such model, or one of too many bytes;
+    errors of the hub's library about the network are raised as they are.
+    """
+    match = HUB_ID.fullmatch(hub_id)
+    assert match is not None, hub_id
+    name, revision = match["name"], match["revision"] or _recorded_commit(match["name"])
+    try:
+        # Here, because the library takes long to import and is needed for few models only.
+        import huggingface_hub
+    except ModuleNotFoundError as error:
+        needs = f"the model {hub_id}, which is not a file or folder here, but may be on a hub,"
+        raise MissingExtraError("huggingface_hub", "hub", needs) from error
+    if download and not (revision and _COMMIT.fullmatch(revision)):
+        info = huggingface_hub.model_info(name, revision=revision, files_metadata=True)
+        _require_readable(hub_id, {file.rfilename: file.size or 0 for file in info.siblings or ()})
+        asked, revision = revision, info.sha
+        if asked is None and revision:
+            _record_commit(name, revision)
+    return Path(
+        huggingface_hub.snapshot_download(
+            name, revision=revision, allow_patterns=_MODEL_FILES, local_files_only=not download
+        )
+    )
+
+
+def _require_readable(hub_id: str, sizes: dict[str, int]) -> None:
+    taken = {name for name in sizes if any(fnmatchcase(name, pattern) for pattern in _MODEL_FILES)}
+    if (total := sum(sizes[name] for name in taken)) > MAX_BYTES:
+        raise WeightFileError(
+            f"{hub_id}: its files have {total:,} bytes, a model has at most {MAX_BYTES:,}, so this is not a model. "
+            f"{_by_hand(hub_id)}"
+        )
+    if "token_embedder.pkl" in sizes:
+        raise WeightFileError(
+            f"{hub_id}: its model is stored as pickles, which can run code when opened and are not downloaded unasked. "
+            f"{_by_hand(hub_id)}"
+        )
+
+
+def _by_hand(hub_id: str) -> str:
+    name, _, revision = hub_id.partition("@")
+    return (
+        f"If you trust its owner, get it with 'hf download {name}{f' --revision {revision}' if revision else ''} "
+        "--local-dir FOLDER' and pass FOLDER."
+    )
+
+
+def _commit_file(name: str) -> Path:
+    return cache_folder() / "hub" / f"{name.replace('/', '--')}.commit"
+
+
+def _recorded_commit(name: str) -> str | None:
+    path = _commit_file(name)
+    try:
+        commit = read_bytes(path, limit=100).decode("ascii").strip() if is_file(path) else None
+    except (OSError, ValueError):
+        return None
+    return commit if commit and _COMMIT.fullmatch(commit) else None
+
+
+def _record_commit(name: str, commit: str) -> None:
+    path = _commit_file(name)
+    try:
+        with new_file(path, size=len(commit), force=True) as unfinished:
+            unfinished.write_text(f"{commit}\n", encoding="ascii")
+    except (OSError, OutputError) as error:
+        raise WeightFileError(
+            f"{path}: the commit of {name} can't be recorded: {error}. Without a record, another model may come next "
+            f"time: set ELMO_CACHE to a folder that can be written, or ask for {name}@{commit}."
+        ) from error

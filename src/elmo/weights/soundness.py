@@ -9,10 +9,9 @@ from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
-from elmo.weights.agreement import require_agreement
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
-from elmo.weights.shapes import network_shapes, num_clusters, softmax_shapes, softmax_words
+from elmo.weights.shapes import network_shapes, num_clusters, require_agreement, softmax_shapes, softmax_words
 
 _CONFIG = "config.json"
 
@@ -26,7 +25,7 @@ def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> Non
     parts = [("tensors", network), ("softmax", checkpoint.softmax), ("warm state", checkpoint.warm_state)]
     for what, tensors in parts:
         for name, tensor in (tensors or {}).items():
-            # What is narrower was checked when it was read.
+            # Narrower tensors were checked when they were read.
             if not isinstance(tensor, Narrow):
                 _require_float32(tensor, name, what, source)
                 require_finite({name: tensor}, source, "tensor")
@@ -36,7 +35,7 @@ def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> Non
         tensor = checkpoint.tensors.get(f"token_encoder.{name}")
         if tensor is not None and tensor[0].any():
             raise WeightFileError(
-                f"{source}: row 0 of 'token_encoder.{name}' is not zero, but id 0 means that there is no token. "
+                f"{source}: row 0 of 'token_encoder.{name}' is not zero, but id 0 is padding. "
                 "Set the row to zero: nothing else in the model changes."
             )
     _require_sound_softmax(checkpoint, source)

@@ -10,7 +10,7 @@ import pytest
 from elmo.analysis.plots import draw
 from elmo.cli.verbs import analyze, context2vec, index, reproduce
 from elmo.cli.verbs.analyze import geometry, pos
-from elmo.errors import ConfigError, OutputError, TextError
+from elmo.errors import ConfigError, OutputError, TextError, TextWarning
 
 CORPUS = Path(__file__).parents[2] / "analysis" / "senses" / "corpus"
 BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
@@ -221,6 +221,17 @@ def test_geometry_reads_two_sentences_or_more(tmp_path, model_folder):
     (tmp_path / "text.txt").write_text("a b\nc d\n")
     with pytest.raises(ConfigError, match=r"sentences must be at least 2 \(got 1\)"):
         analyze.main(["geometry", str(tmp_path / "text.txt"), "--model", str(model_folder), "--sentences", "1"])
+
+
+def test_text_that_the_model_will_not_understand_is_pointed_out_once(tmp_path, model_folder):
+    (tmp_path / "text.txt").write_text("나는 [PAD] 어제 친구를 만났다\n나는 어제 왔다\n", encoding="utf-8")
+    command = ["geometry", str(tmp_path / "text.txt"), "--model", str(model_folder), "--quiet"]
+    with pytest.warns(TextWarning) as warned:
+        analyze.main([*command, "--least-sentences", "2"])
+    told = [str(it.message) for it in warned if it.category is TextWarning]
+    assert len(told) == 2
+    assert "has [PAD], special tokens of other models" in told[0]
+    assert "is not in the model's language" in told[1]
 
 
 @pytest.mark.parametrize("order", ["{record} --json", "--json {record}", "--json {record} {record}"])

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 from elmo.cli.verbs.context2vec import main
 from elmo.context2vec.network import Context2VecEncoder
 from elmo.errors import ConfigError, OutputError, TextError
-from elmo.weights.context2vec.write import FILES
+from elmo.weights.context2vec import FILES
 
 SMALL = ("--unit", "4", "--epochs", "2")
 

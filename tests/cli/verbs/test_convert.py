@@ -10,8 +10,8 @@ from safetensors import safe_open
 from elmo.cli.verbs.convert import main
 from elmo.errors import ConfigError, OutputError
 from elmo.weights import formats
+from elmo.weights.allennlp.hdf5 import write_hdf5
 from elmo.weights.allennlp.write import write as write_allennlp
-from elmo.weights.allennlp.write import write_token_embeddings
 from elmo.weights.checkpoint import content_hash
 
 
@@ -48,7 +48,7 @@ def test_files_that_lie_apart_are_named_by_flags(tmp_path, language_model):
 def test_token_embeddings_replace_the_char_cnn(tmp_path, language_model):
     write_allennlp(replace(language_model, softmax=None), tmp_path / "published")
     vectors = language_model.softmax["weight"]
-    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+    write_hdf5(tmp_path / "vectors.hdf5", {"embedding": vectors})
     arguments = [
         str(tmp_path / "published"),
         str(tmp_path / "new"),

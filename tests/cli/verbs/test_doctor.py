@@ -12,7 +12,7 @@ import pytest
 from elmo.cli.verbs import doctor
 from elmo.cli.verbs.doctor import main
 from elmo.ops import native
-from elmo.process.idle_threads import VARIABLES
+from elmo.process.resources import IDLE_THREAD_VARIABLES
 
 torch = pytest.importorskip("torch")
 
@@ -147,7 +147,7 @@ def test_instructions_of_the_processor_are_read_from_the_system(monkeypatch):
 
 
 def test_it_says_whether_idle_threads_sleep(capsys, monkeypatch):
-    for name in VARIABLES:
+    for name in IDLE_THREAD_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     assert "GOMP_SPINCOUNT=1000" in findings(capsys)["idle threads"]["advice"]
     monkeypatch.setenv("GOMP_SPINCOUNT", "100")

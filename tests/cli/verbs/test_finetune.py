@@ -35,6 +35,18 @@ def test_json_equals_the_file_of_the_run(tmp_path, arguments, capsys):
     assert recipe["epochs"] == 1.0
 
 
+def test_data_that_the_model_will_not_understand_are_pointed_out(tmp_path, arguments, model_folder, capsys):
+    text = tmp_path / "ko.txt"
+    text.write_text("나는 [PAD] 어제 학교에서 친구를 만났다\n나는 어제 만났다\n" * 10, encoding="utf-8")
+    prepare([text], tmp_path / "ko", CorpusSettings(vocabulary=model_folder / "vocab.txt"), valid=[text])
+    arguments[3] = str(tmp_path / "ko")
+    assert main([*arguments, "--quiet"]) == 0
+    told = capsys.readouterr().err
+    assert "ko has [PAD], special tokens of other models" in told
+    assert "ko is not in the model's language" in told
+    assert "--vocabulary of a model of its language" in told
+
+
 def test_the_table_compares_and_a_finished_run_resumes_to_the_same(tmp_path, arguments, capsys):
     assert main(arguments) == 0
     told = capsys.readouterr()

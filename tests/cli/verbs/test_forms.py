@@ -1,6 +1,7 @@
 """Every verb that takes text sees the form of a file, and refuses what isn't text before it makes anything."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ COLUMNS = "-DOCSTART- -X- O\n\nthe DT O\nbank NN B-ORG\nwas VBD O\nsteep JJ O\n.
 WORDS = ["the", "bank", "was", "steep", ".", "the", "bank"]
 SMALL = ["--hidden-sizes", "4", "--epochs", "1", "--seeds", "1"]
 REFUSED = {
-    "rows.json": (json.dumps([{"text": "the bank"}], indent=1), "looks like a JSON array"),
+    "words.json": (json.dumps(["the", "bank"], indent=1), "is an array of words"),
+    "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "looks like JSON"),
     "page.xml": ('<?xml version="1.0"?>\n<s>the bank</s>\n', "looks like XML or HTML"),
     "wiki_00": ('<doc id="1" url="https://a">\nthe bank\n</doc>\n', "WikiExtractor"),
     "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\nGGSLLF\n", "looks like FASTA"),
@@ -26,8 +28,9 @@ REFUSED = {
 
 
 def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
-    """The command of each verb that reads a text."""
-    return {
+    """The command of each verb that reads a text, of those whose libraries are here."""
+    needs = {"context2vec": "torch", "explore": "starlette"}
+    found = {
         "embed": ["embed", str(text), "-o", str(folder / "v.npy"), "-m", str(model)],
         "prepare": ["prepare", str(text), "-o", str(folder / "data")],
         "perplexity": ["perplexity", str(model), str(text)],
@@ -35,7 +38,10 @@ def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
         "static": ["static", str(text), "-o", str(folder / "v.txt"), "--kind", "glove", "--min-count", "1"],
         "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
         "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
+        "context2vec": ["context2vec", str(text), "-o", str(folder / "c2v")],
+        "explore": ["explore", "-m", str(model), "--text", str(text), "--export", str(folder / "page")],
     }
+    return {verb: command for verb, command in found.items() if verb not in needs or find_spec(needs[verb])}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -53,7 +59,7 @@ def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, c
     text = tmp_path / "eng.txt"
     text.write_text(COLUMNS, encoding="utf-8")
     for verb, command in verbs(tmp_path, model_folder, text).items():
-        if verb not in ("static", "geometry"):  # which need more text than this
+        if verb not in ("static", "geometry", "context2vec", "explore"):  # which need more text than this
             assert main([*command, "--quiet"]) == 0, capsys.readouterr().err
     with read_vectors(tmp_path / "v.npy") as vectors:
         assert [token for row in range(len(vectors)) for token in vectors.row(row).tokens] == WORDS
@@ -66,14 +72,18 @@ def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys
     train.write_text(COLUMNS, encoding="utf-8")
     command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "-o", str(tmp_path / "run")]
     assert main([*command, "--encoder", "none", *SMALL, "--quiet"]) == 0
+    for name, (content, message) in REFUSED.items():
+        (tmp_path / name).write_bytes(content.encode())
+        assert main(["task", "predict", str(tmp_path / "run"), str(tmp_path / name)]) == 2, name
+        assert message in capsys.readouterr().err
     tree = tmp_path / "tree.txt"
     tree.write_text("# text = the bank\n1\tthe" + "\t_" * 8 + "\n2\tbank" + "\t_" * 8 + "\n", encoding="utf-8")
     capsys.readouterr()
     assert main(["task", "predict", str(tmp_path / "run"), str(tree)]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line] == ["the", "bank"]
-    (tmp_path / "u16.conll").write_bytes(COLUMNS.encode("utf-16"))
+    (tmp_path / "u32.conll").write_bytes(COLUMNS.encode("utf-32"))
     (tmp_path / "ko.conll").write_bytes("비가 O\n왔다 O\n".encode("cp949"))
-    for name, message in (("u16.conll", "looks like text in UTF-16"), ("ko.conll", "Use --encoding cp949")):
+    for name, message in (("u32.conll", "looks like text in UTF-32"), ("ko.conll", "Use --encoding cp949")):
         command[4] = str(tmp_path / name)
         assert main([*command[:-1], str(tmp_path / "other"), "--encoder", "none", "--quiet"]) == 2
         told = capsys.readouterr().err

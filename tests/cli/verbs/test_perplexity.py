@@ -10,7 +10,7 @@ import pytest
 from elmo.cli.verbs.perplexity import main
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.weights.native.names import SOFTMAX_FILE
 

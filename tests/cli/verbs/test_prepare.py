@@ -101,7 +101,7 @@ def test_skipped_lines_are_listed_and_end_with_1(tmp_path, text, capsys):
 @pytest.mark.parametrize("lines_before", [0, 20_000])
 def test_after_a_line_that_is_too_long_nothing_is_left(tmp_path, monkeypatch, lines_before):
     """Also where parts of the text were finished by then: with that line no run could go on."""
-    monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "1000")
+    monkeypatch.setattr("elmo.text.files.lines._LINE_BYTES", 1000)
     monkeypatch.setattr(prepare_module, "BLOCK_BYTES", 10_000)
     long = tmp_path / "long.txt"
     long.write_text("some words\n" * lines_before + "x" * 20_001 + "\n")

@@ -281,7 +281,7 @@ def test_sentences_are_a_task_too_and_static_vectors_are_used(tmp_path, model_fo
 def test_a_system_that_would_read_nothing_is_told_before_the_others_are_trained(arguments, tmp_path, capsys):
     assert main(arguments("table3", "out", "--character-filters", "0")) == 2
     told = capsys.readouterr().err
-    assert "the system 'output only' can't be trained: the tagger would read nothing" in told
+    assert "the system 'output only' can't be trained: the model would read nothing" in told
     assert not (tmp_path / "out").exists()
 
 
@@ -351,7 +351,7 @@ def test_a_fault_in_the_data_is_told_before_anything_is_written(arguments, tmp_p
     ("words", "message"),
     [
         (["table9", "ner"], "there is no table or figure 'table9' to reproduce"),
-        (["table2", "pos"], "there is no task 'pos'"),
+        (["table2", "tags"], "there is no task 'tags'"),
     ],
 )
 def test_what_there_is_not_is_told_with_what_there_is(words, message, capsys):

@@ -6,8 +6,8 @@ import pytest
 
 from elmo.cli.verbs.scores import main
 from elmo.errors import ConfigError, TextError
-from elmo.lm.on_engine import EngineLanguageModel
-from elmo.lm.sentence_scores import sentence_scores
+from elmo.lm.language_model import EngineLanguageModel
+from elmo.lm.perplexity import sentence_scores
 
 LINES = ["the bank was steep .", "", "the zebra"]
 

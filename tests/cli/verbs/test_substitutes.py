@@ -6,7 +6,7 @@ import pytest
 
 from elmo.cli.verbs.substitutes import main
 from elmo.errors import ConfigError
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 
 

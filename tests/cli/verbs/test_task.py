@@ -310,11 +310,11 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "pos"], "there is no task 'pos'"),
+        (["train", "tags"], "there is no task 'tags'"),
         (["tain", "ner"], "there is no action 'tain'"),
         (["predict", "nowhere", "-"], "no task model: there is no such folder. Paths count from"),
         (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
-        (["score", "pos", "a", "b"], "there is no task 'pos'"),
+        (["score", "tags", "a", "b"], "there is no task 'tags'"),
     ],
 )
 def test_what_cant_be_done_is_told(arguments, message, capsys):
@@ -493,7 +493,7 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
     ("flags", "message"),
     [
         (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65536"),
-        (["--character-filters", "0", "--encoder", "none"], "the tagger would read nothing"),
+        (["--character-filters", "0", "--encoder", "none"], "the model would read nothing"),
         (
             ["--placement", "inptu"],
             "placement is 'inptu', but the task 'ner' can take ELMo only at",

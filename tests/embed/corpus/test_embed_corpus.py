@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
+from elmo.embed.corpus.partial_folder import Parts
+from elmo.embed.corpus.places import require_space
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import VectorLayout, files_of, format_of
 from elmo.embed.storage.readers import read_vectors
-from elmo.embed.storage.writers import WRITERS, NpyWriter
+from elmo.embed.storage.text_columns import TextColumns
+from elmo.embed.storage.writers import FileContent
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Progress
 
@@ -75,16 +78,16 @@ def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
 def test_a_window_half_written_is_written_again(embedder, text, tmp_path, suffix, monkeypatch):
     whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
     embed_corpus(embedder, text, whole, window=4)
-    writer = WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])]
-    real = writer.write
+    real = Parts.write
 
-    def dies_after(self, first, sentences, arrays):
-        if first < 8:
-            return real(self, first, sentences, arrays)
-        real(self, first, sentences[:2], [array * 2 for array in arrays[:2]])
-        raise KeyboardInterrupt
+    def dies_after(self, window, arrays, state):
+        real(self, window, [array * (1 if window.start < 8 else 2) for array in arrays], state)
+        if window.start >= 8:
+            part = self.folder / f"part-{window.start:012d}"
+            os.truncate(part, part.stat().st_size // 2)
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(writer, "write", dies_after)
+    monkeypatch.setattr(Parts, "write", dies_after)
     with pytest.raises(KeyboardInterrupt):
         embed_corpus(embedder, text, output, window=4)
     monkeypatch.undo()
@@ -100,7 +103,7 @@ class Killed(BaseException):
 def test_a_run_killed_anywhere_in_its_end_phase_is_finished_by_the_next(embedder, text, tmp_path, suffix, monkeypatch):
     whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
     embed_corpus(embedder, text, whole)
-    finish = WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])].finish
+    write = FileContent.write
     limit = steps = 0
     while steps >= limit:
         limit, steps = limit + 1, 0
@@ -116,13 +119,13 @@ def test_a_run_killed_anywhere_in_its_end_phase_is_finished_by_the_next(embedder
 
             return counting
 
-        def finish_and_die(self, *arguments, **settings):
+        def write_and_die(self, *arguments, **settings):
             for name in ("replace", "unlink", "rmdir"):
                 patch.setattr(Path, name, count(getattr(Path, name)))
-            finish(self, *arguments, **settings)
+            write(self, *arguments, **settings)
 
         with monkeypatch.context() as patch:
-            patch.setattr(WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])], "finish", finish_and_die)
+            patch.setattr(FileContent, "write", write_and_die)
             with contextlib.suppress(Killed):
                 embed_corpus(embedder, text, output)
         report = embed_corpus(embedder, text, output, resume=True)
@@ -143,7 +146,7 @@ def test_an_old_output_is_not_taken_for_the_new_one(embedder, text, tmp_path, mo
     def die(*arguments, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elmo.embed.storage.writers.ParquetWriter.finish", die)
+    monkeypatch.setattr("elmo.embed.corpus.run.put_in_place", die)
     with pytest.raises(KeyboardInterrupt):
         embed_corpus(embedder, text, output, layers="all", force=True)
     monkeypatch.undo()
@@ -249,7 +252,7 @@ def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_pa
     embed_corpus(embedder, packed, tmp_path / "vectors.bin", to="npy", tokenizer=list, layers=[0, 0, 1])
     numbers = np.load(tmp_path / "vectors.bin")
     assert len(numbers) == sum(len(line) for line in text.read_text(encoding="utf-8").splitlines())
-    with pytest.raises(ConfigError, match="is not that of a format"):
+    with pytest.raises(ConfigError, match="is not the ending of a vector format"):
         embed_corpus(embedder, text, tmp_path / "other.bin")
     with pytest.raises(ConfigError, match="format is 'xml'"):
         embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")
@@ -322,9 +325,7 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
     with pytest.raises(OutputError) as told:
         embed_corpus(embedder, text, tmp_path / "vectors.npy")
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
-    text_bytes = NpyWriter(tmp_path, VectorLayout(np.array([tokens, *[0] * 26]), 3, 16, "float32"), {}).overhead_bytes(
-        None
-    )
+    text_bytes = TextColumns().overhead_bytes(tokens, 27) + 400 * 27
     assert str(told.value) == (
         f"Not enough disk: {(tokens * 192 + text_bytes) / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), "
         f"1.0 kB free. Try --layers average ({(tokens * 64 + text_bytes) / 1000:.1f} kB) or --store float16. "
@@ -336,39 +337,70 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
 
 
 def test_the_message_counts_as_people_do(tmp_path, monkeypatch):
-    from elmo.embed.corpus.disk_space import require_space
-
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, 4_000_000_000))
     layout = VectorLayout(np.array([1_670_000]), 3, 1024, "float32")
     with pytest.raises(OutputError) as told:
-        require_space(tmp_path, layout, copies=1, overhead=0, done=0)
+        require_space(tmp_path, layout, overhead=0)
     assert str(told.value) == (
         "Not enough disk: 20.5 GB needed for 1.7e6 tokens (3 layers, float32), 4.0 GB free. "
         f"Try --layers average (6.8 GB) or --store float16. The disk is that of {tmp_path}."
     )
-    require_space(tmp_path, layout, copies=1, overhead=0, done=17_000_000_000)
+    require_space(tmp_path, layout, overhead=0, done=17_000_000_000)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_disk_that_fills_up_keeps_what_is_finished(embedder, text, tmp_path, suffix, monkeypatch):
+@pytest.mark.parametrize("room", [3, 8], ids=["for some parts", "for all parts"])
+def test_a_disk_that_fills_up_keeps_what_is_finished(embedder, text, tmp_path, suffix, room, monkeypatch):
     whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
     embed_corpus(embedder, text, whole, window=4)
-    real, calls = os.fsync, 0
+    real, content, begun = Parts.write, FileContent.write, []
 
-    def full(descriptor):
-        nonlocal calls
-        calls += 1
-        if calls > 12:
+    def full(self, window, arrays, state):
+        begun.append(real(self, window, arrays, state))
+        if len(begun) > room:
+            os.truncate(self.folder / f"part-{window.start:012d}", 100)
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(descriptor)
 
-    monkeypatch.setattr(os, "fsync", full)
+    def full_at_last(self, file_format, path):
+        content(self, file_format, path)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Parts, "write", full)
+    monkeypatch.setattr(FileContent, "write", full_at_last)
     with pytest.raises(OutputError, match=r"partial: the disk is full: [\d,]+ more bytes.*[\d,]+ are free.*--resume"):
         embed_corpus(embedder, text, output, window=4)
     monkeypatch.undo()
     report = embed_corpus(embedder, text, output, window=4, resume=True)
-    assert report["resumed_at_line"] > 0
+    assert report["resumed_at_line"] == {3: 12, 8: 27}[room]
+    assert output.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_without_room_for_all_vectors_twice_each_part_makes_room(embedder, text, tmp_path, suffix, monkeypatch):
+    """Killed while it joins, such a run embeds again what it had removed."""
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
+    embed_corpus(embedder, text, whole, window=4)
+    folder, usage, left = tmp_path / f"vectors{suffix}.partial", namedtuple("usage", "total used free"), []
+    room = 3 * 16 * 4 * sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines()) + 30_000
+
+    def free(path):
+        taken = sum(file.stat().st_size for file in folder.glob("part-*"))
+        return usage(room, taken, room - taken)
+
+    def counted(self, window):
+        left.append(len(list(folder.glob("part-*"))))
+        if len(left) == 3:
+            raise Killed
+        return arrays(self, window)
+
+    arrays = Parts.arrays
+    monkeypatch.setattr(shutil, "disk_usage", free)
+    monkeypatch.setattr(Parts, "arrays", counted)
+    with pytest.raises(Killed):
+        embed_corpus(embedder, text, output, window=4)
+    assert left == [7, 6, 5]
+    assert embed_corpus(embedder, text, output, window=4, resume=True)["resumed_at_line"] == 27 - 8
     assert output.read_bytes() == whole.read_bytes()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.join import join_shards
-from elmo.embed.corpus.shards import Shard, rows_of_shard
+from elmo.embed.corpus.planned_text import Shard, windows_of, windows_of_shard
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import files_of, format_of
 from elmo.embed.storage.readers import read_vectors
@@ -144,6 +144,12 @@ def test_what_is_no_shard_is_refused(tiny_checkpoint, embedder, text, tmp_path):
     assert not (tmp_path / "a.npy").exists()
 
 
+def rows_of_shards(lengths, count, limits):
+    windows = windows_of(lengths.tolist(), limits)
+    chosen = [windows_of_shard(lengths, windows, Shard(index, count)) for index in range(1, count + 1)]
+    return [(its[0].start, its[-1].stop) for its in chosen]
+
+
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=80), st.integers(1, 6), st.integers(1, 60), st.integers(1, 7))
 def test_shards_are_whole_windows_and_every_row_is_in_one(lengths, max_rows, max_tokens, count):
     borders = [0]
@@ -152,9 +158,9 @@ def test_shards_are_whole_windows_and_every_row_is_in_one(lengths, max_rows, max
     found = np.array(lengths)
     if len(borders) <= count:
         with pytest.raises(ConfigError, match="Use at most"):
-            rows_of_shard(found, Shard(1, count), (max_rows, max_tokens))
+            windows_of_shard(found, windows_of(lengths, (max_rows, max_tokens)), Shard(1, count))
         return
-    ranges = [rows_of_shard(found, Shard(index, count), (max_rows, max_tokens)) for index in range(1, count + 1)]
+    ranges = rows_of_shards(found, count, (max_rows, max_tokens))
     assert ranges[0][0] == 0
     assert ranges[-1][1] == len(lengths)
     assert all(before[1] == after[0] for before, after in itertools.pairwise(ranges))
@@ -163,6 +169,6 @@ def test_shards_are_whole_windows_and_every_row_is_in_one(lengths, max_rows, max
 
 def test_shards_have_about_as_many_tokens_each():
     lengths = np.random.default_rng(0).integers(0, 40, 20_000)
-    ranges = [rows_of_shard(lengths, Shard(index, 8), (512, 16_384)) for index in range(1, 9)]
+    ranges = rows_of_shards(lengths, 8, (512, 16_384))
     tokens = [int((lengths[first:stop] + 2).sum()) for first, stop in ranges]
     assert max(tokens) - min(tokens) <= 2 * 16_384

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from elmo.embed.results.shortest_digits import shortest
+from elmo.embed.results.output import shortest
 
 values = arrays.arrays(np.float32, 8, elements=st.floats(width=32))
 

@@ -156,14 +156,14 @@ def test_tokens_that_a_file_can_not_hold_are_marked(embedder, tmp_path, suffix):
 
 
 def test_a_text_that_changes_between_two_readings_is_noticed(embedder, raw, tmp_path, monkeypatch):
-    from elmo.embed.corpus import part as module
+    from elmo.embed.corpus import embed_corpus as module
 
-    def change(*arguments, real=module.plan_corpus, **named):
+    def change(*arguments, real=module.planned_text, **named):
         plan = real(*arguments, **named)
         raw.write_text("other words entirely here\n\na\nb\n", encoding="utf-8")
         return plan
 
-    monkeypatch.setattr(module, "plan_corpus", change)
+    monkeypatch.setattr(module, "planned_text", change)
     for suffix in (".h5", ".npy"):
         raw.write_text(RAW, encoding="utf-8")
         with pytest.raises((TextError, OutputError), match="the text changed"):

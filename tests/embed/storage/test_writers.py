@@ -9,8 +9,8 @@ import pytest
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.storage.layout import VectorLayout
 from elmo.embed.storage.readers import read_vectors
-from elmo.embed.storage.text_columns import StoredRow
-from elmo.embed.storage.writers import WRITERS
+from elmo.embed.storage.text_columns import StoredRow, TextColumns
+from elmo.embed.storage.writers import FileContent
 from elmo.errors import ConfigError, MissingExtraError, OutputError, TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
@@ -101,12 +101,12 @@ def test_boundaries_have_vectors_on_blank_lines_too(tiny_checkpoint, text, tmp_p
 
 def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
     layout = VectorLayout(np.array([1, 1]), None, 2, "float16")
-    writer = WRITERS["npy"](tmp_path, layout, {})
     rows = [StoredRow([token], np.array([[0, 1]]), 1) for token in "ab"]
-    writer.create(None, rows)
-    with pytest.raises(OutputError, match="row 2 has the value 70000.*--store float32"):
-        writer.write(0, rows, [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)])
-    writer.close()
+    arrays = [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)]
+    content = FileContent(layout, {}, TextColumns(), lambda: iter(rows), lambda: None, lambda: iter([arrays]))
+    for file_format in ("npy", "hdf5", "parquet"):
+        with pytest.raises(OutputError, match="row 2 has the value 70000.*--store float32"):
+            content.write(file_format, tmp_path / file_format)
 
 
 def test_parquet_without_pyarrow_says_what_to_install(embedder, text, tmp_path, monkeypatch):
@@ -136,7 +136,7 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
     path.write_bytes(b"no vectors at all")
     with pytest.raises(TextError, match=r"wrong\S*: is (not a file of vectors|missing)"):
         read_vectors(path)
-    with pytest.raises(ConfigError, match="is not that of a format"):
+    with pytest.raises(ConfigError, match="is not the ending of a vector format"):
         read_vectors(tmp_path / "vectors.txt")
 
 

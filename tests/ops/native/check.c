@@ -1,5 +1,6 @@
 /* The native library against plain loops in double precision, on every tier that the processor has; in odd shapes.
- * Compiled by tests/ops/native/test_other_processors.py. Exit code 0: all equal. */
+ * Compiled by tests/ops/native/test_other_processors.py and .ci/wheels. Exit code 0: all equal. The last line has a hash
+ * of all that was computed: libraries of one compiler for two systems must agree in every bit. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -82,9 +83,16 @@ static void forget(Packed packed) {
     free((void *)packed.weights), free((void *)packed.scales), free((void *)packed.sums);
 }
 
+static uint64_t hash = 14695981039346656037u; /* FNV-1a */
+static void remember(const float *found, int64_t count) {
+    const unsigned char *bytes = (const unsigned char *)found;
+    for (int64_t k = 0; k < count * (int64_t)sizeof(float); k++) hash = (hash ^ bytes[k]) * 1099511628211u;
+}
+
 static void compare(const char *what, int64_t kind, const float *found, const double *expected, int64_t count,
                     double tolerance) {
     checks++;
+    remember(found, count);
     for (int64_t k = 0; k < count; k++)
         if (!(fabs(found[k] - expected[k]) <= tolerance)) {
             printf("%s, kind %d, %s: number %d is %g, not %g\n", elmo_instructions(), (int)kind, what, (int)k, found[k],
@@ -141,6 +149,7 @@ static float *copy_of(const float *values, int64_t count) {
 
 static void same_bits(const char *what, int64_t kind, const float *one, const float *other, int64_t count) {
     checks++;
+    remember(one, count);
     if (memcmp(one, other, count * sizeof(float))) {
         printf("%s, kind %d: %s have other bits\n", elmo_instructions(), (int)kind, what);
         problems++;
@@ -488,6 +497,60 @@ static void check_encoders(int64_t kind) {
         if (kind == KIND_FLOAT32 || shapes[k].dim % 2 == 0) check_encoder(kind, shapes[k]);
 }
 
+/* --- the passes of training, whose values tests/ops compares with torch: here for the hash alone --- */
+
+#define OF_BOTH_FACTORS(name, ...) int64_t name##_f32(__VA_ARGS__), name##_bf16(__VA_ARGS__)
+OF_BOTH_FACTORS(elmo_gates_forward, int64_t rows, int64_t size, float clip, float *gates, void *recurrent,
+                float *before, float *after, float *squashed, void *output);
+OF_BOTH_FACTORS(elmo_gates_backward, int64_t rows, int64_t size, float clip, float *gates, float *before, float *after,
+                float *squashed, void *grad_output, float *grad_cell, void *grad_gates, float *grad_bias);
+OF_BOTH_FACTORS(elmo_sampled_softmax, int64_t rows, int64_t negatives, float scale, void *logits, float *shift,
+                int64_t *hit, float *target, float *nats, float *scratch);
+int64_t elmo_highway_forward(int64_t rows, int64_t size, float *gates, float *recurrent, float *hidden, float *cell,
+                             float *before, float *squashed, float *output);
+int64_t elmo_highway_backward(int64_t rows, int64_t size, float *gates, float *before, float *squashed,
+                              float *grad_output, float *grad_hidden, float *grad_cell, float *grad_gates);
+int64_t elmo_max_over_positions(int64_t types, int64_t positions, int64_t filters, float *scores, float *best,
+                                int32_t *place);
+int64_t elmo_max_over_positions_backward(int64_t types, int64_t row_size, int64_t dim, int64_t span, int64_t filters,
+                                         float *vectors, float *kernel, int32_t *place, float *grad,
+                                         float *grad_vectors, float *grad_kernel);
+
+enum { ROWS = 5, SIZE = 37, POSITIONS = 9, SPAN = 12, DIM = 4 };
+
+static void run_passes(int is_bfloat16) {
+    int64_t count = ROWS * SIZE;
+    float *values[11];
+    uint16_t *halves[3];
+    for (int k = 0; k < 11; k++) values[k] = random_floats(6 * count, 1.5f);
+    for (int k = 0; k < 3; k++) {
+        halves[k] = room(4 * count * sizeof(uint16_t));
+        for (int64_t i = 0; i < 4 * count; i++) halves[k][i] = bfloat16(chance());
+    }
+    int64_t hits[ROWS] = {3, -1, 0, SIZE - 1, -1};
+    void *recurrent = is_bfloat16 ? (void *)halves[0] : values[1];
+    void *output = is_bfloat16 ? (void *)halves[1] : values[5];
+    float nats[ROWS]; /* not compared: the logarithm is the system's own */
+    void *factors = is_bfloat16 ? (void *)halves[2] : values[9];
+    (is_bfloat16 ? elmo_gates_forward_bf16 : elmo_gates_forward_f32)(ROWS, SIZE, 1.0f, values[0], recurrent, values[2],
+                                                                     values[3], values[4], output);
+    (is_bfloat16 ? elmo_gates_backward_bf16 : elmo_gates_backward_f32)(ROWS, SIZE, 1.0f, values[0], values[2], values[3],
+                                                                       values[4], output, values[6], factors, values[7]);
+    (is_bfloat16 ? elmo_sampled_softmax_bf16 : elmo_sampled_softmax_f32)(ROWS, SIZE, 0.2f, recurrent, values[8], hits,
+                                                                         values[10], nats, values[9] + 4 * count);
+    if (!is_bfloat16) {
+        elmo_highway_forward(ROWS, SIZE, values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
+        elmo_highway_backward(ROWS, SIZE, values[0], values[4], values[5], values[6], values[7], values[8], values[9]);
+        int32_t places[ROWS * SIZE];
+        int64_t filters = count / ROWS / 2, row_size = DIM * (POSITIONS - 1) + SPAN;
+        elmo_max_over_positions(ROWS, POSITIONS, filters, values[1], values[2], places);
+        elmo_max_over_positions_backward(ROWS, row_size, DIM, SPAN, filters, values[5], values[6], places, values[3],
+                                         values[7], values[4]);
+    }
+    for (int k = 0; k < 11; k++) remember(values[k], 6 * count), free(values[k]);
+    for (int k = 0; k < 3; k++) remember((float *)halves[k], 2 * count), free(halves[k]);
+}
+
 int main(void) {
     static const char *const tiers[] = {"all", "avx512base", "avxvnni", "avx2", "neondot", "neon", "none"};
     static int64_t many[70], lengths[] = {6, 6, 2, 1, 1, 0, 0}, one[] = {1}, none[] = {0, 0}, long_one[] = {10000};
@@ -495,6 +558,7 @@ int main(void) {
     for (unsigned k = 0; k < sizeof tiers / sizeof *tiers; k++) {
         elmo_limit_instructions(tiers[k]);
         printf("%s: %s, kinds %d\n", tiers[k], elmo_instructions(), (int)elmo_fused_kinds());
+        run_passes(0), run_passes(1);
         for (int64_t kind = 1; kind <= 4; kind *= 2) {
             if (!(elmo_fused_kinds() & kind)) continue;
             static const int64_t counts[] = {0, 1, 2, 5, 6, 7, 61}, inners[] = {1, 3, 16, 33, 130, 1100};
@@ -509,6 +573,6 @@ int main(void) {
             if (kind != KIND_INT8) check_encoders(kind); /* for int8 the engine takes bfloat16 here */
         }
     }
-    printf("%d checks, %d problems\n", checks, problems);
+    printf("%d checks, %d problems\nhash %08x%08x\n", checks, problems, (unsigned)(hash >> 32), (unsigned)hash);
     return problems ? 1 : 0;
 }

@@ -18,12 +18,11 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.engine import engine as engines
 from elmo.engine.engine import Engine, State
-from elmo.engine.native.layer import NativeLayer
-from elmo.engine.native.panels import lay_out
-from elmo.engine.native.product import NativeProduct
-from elmo.engine.network_weights import LSTMSettings, layer_weights
-from elmo.engine.plain.layer import PlainLayer
-from elmo.engine.reading import Reading
+from elmo.engine.native import NativeLayer, NativeProduct
+from elmo.engine.panels import lay_out
+from elmo.engine.plain import PlainLayer
+from elmo.engine.row_packing import RowBatch
+from elmo.engine.weight_store import LSTMSettings, layer_weights
 from elmo.ops import native
 from elmo.ops.native import arguments
 from elmo.ops.native.lstm import Steps, Turns
@@ -331,16 +330,16 @@ def structure_groups() -> dict[str, Group]:
 
     def read(inputs: Any, outputs: Any, hidden: Any, cell: Any) -> Any:
         hidden, cell = copy_of(hidden), copy_of(cell)
-        layer.run(Reading(row, inputs, outputs, hidden, cell, True))
+        layer.run(RowBatch(row, inputs, outputs, hidden, cell, True))
         return outputs[:5], hidden, cell
 
     def in_turn(alive: Any, places: Any, begins: Any, ends: Any) -> Any:
-        reading = Reading(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
+        reading = RowBatch(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
         layer.run(reading)
         return reading.outputs, reading.hidden, reading.cell
 
     def in_turn_plainly(alive: Any, places: Any, begins: Any, ends: Any) -> Any:
-        reading = Reading(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
+        reading = RowBatch(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
         plain.run(reading)
         return reading.outputs, reading.hidden, reading.cell
 
@@ -380,7 +379,7 @@ def structure_groups() -> dict[str, Group]:
     def read_plainly(inputs: Any, outputs: Any, hidden: Any, cell: Any) -> Any:
         assert min(len(inputs), len(outputs)) >= 5
         outputs, hidden, cell = np.zeros_like(outputs), copy_of(hidden), copy_of(cell)
-        plain.run(Reading(row, inputs, outputs, hidden, cell, True))
+        plain.run(RowBatch(row, inputs, outputs, hidden, cell, True))
         return outputs[:5], hidden, cell
 
     return {
@@ -409,7 +408,7 @@ def pass_groups() -> dict[str, Group]:
     """Every version of every pass in the table, with arrays made from it."""
     import torch
 
-    from elmo.ops.native.passes import PASSES
+    from elmo.ops.native.library import PASSES
 
     known = {"rows": 3, "size": 5, "negatives": 4, "types": 3, "positions": 6, "filters": 4, "row_size": 24, "span": 8}
     groups = {}

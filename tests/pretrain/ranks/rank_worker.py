@@ -22,8 +22,8 @@ import torch.distributed as dist
 
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
-from elmo.pretrain.ranks import shared_evaluation
 from elmo.pretrain.ranks.distributed import joined
+from elmo.pretrain.run import held_out
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 
@@ -58,7 +58,7 @@ def command(argv: list[str], fault: dict[str, Any]) -> dict[str, Any]:
 @contextlib.contextmanager
 def _fault(kind: str = "", rank: int = 0, step: int = 0) -> Iterator[None]:
     """On `rank`, before step `step`: "signal", "hang" or "nan"; "evaluation": a signal in the first evaluation."""
-    plain, plain_learn, plain_scores = Trainer.step, Trainer._learn, shared_evaluation.scores
+    plain, plain_learn, plain_scores = Trainer.step, Trainer._learn, held_out.scores
     here = int(os.environ["RANK"]) == rank
 
     def step_with_fault(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -84,11 +84,11 @@ def _fault(kind: str = "", rank: int = 0, step: int = 0) -> Iterator[None]:
     if kind == "nan":
         Trainer._learn = learn_nan
     if kind == "evaluation":
-        shared_evaluation.scores = scores_with_signal
+        held_out.scores = scores_with_signal
     try:
         yield
     finally:
-        Trainer.step, Trainer._learn, shared_evaluation.scores = plain, plain_learn, plain_scores
+        Trainer.step, Trainer._learn, held_out.scores = plain, plain_learn, plain_scores
 
 
 def main() -> None:

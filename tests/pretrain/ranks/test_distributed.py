@@ -20,14 +20,12 @@ from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError
 from elmo.pretrain.ranks import distributed
-from elmo.pretrain.ranks.distributed import Ranks, joined
-from elmo.pretrain.ranks.gradients import RowGradient
-from elmo.pretrain.ranks.reduction import RanksDiffer, Reduction
-from elmo.pretrain.ranks.rendezvous import agree
+from elmo.pretrain.ranks.distributed import Ranks, agree, joined
+from elmo.pretrain.ranks.gradients import RanksDiffer, Reduction, RowGradient
 from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.dropout import RowDropout
+from elmo.pretrain.step.direction import RowDropout
 from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.native.read import read
 
@@ -297,35 +295,26 @@ def test_variables_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("own", "torchrun", "given", "chosen"),
+    ("given", "torchrun", "shared"),
     [
-        (None, True, None, False),
-        ("1", False, None, True),  # no torchrun could have set it
-        ("1", True, None, False),  # torchrun's own choice
-        ("1", True, "1", True),  # torchrun was started with it
-        ("4", True, None, True),
+        (None, True, True),
+        ("1", False, False),  # no torchrun could have set it
+        ("1", True, True),  # torchrun's own choice
+        ("4", True, False),
     ],
 )
-def test_one_thread_is_kept_if_the_user_asked_for_it_and_not_if_torchrun_did(
-    monkeypatch: pytest.MonkeyPatch, own: str | None, torchrun: bool, given: str | None, chosen: bool
+def test_processes_share_the_cores_unless_the_number_of_threads_is_set(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, torchrun: bool, shared: bool
 ) -> None:
-    for name, value in (("OMP_NUM_THREADS", own), ("TORCHELASTIC_RUN_ID", "none" if torchrun else None)):
+    for name, value in (("OMP_NUM_THREADS", given), ("TORCHELASTIC_RUN_ID", "none" if torchrun else None)):
         monkeypatch.delenv(name, raising=False)
         if value is not None:
             monkeypatch.setenv(name, value)
-    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    parent = subprocess.Popen(
-        [sys.executable, "-c", "print(flush=True); input()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment | ({} if given is None else {"OMP_NUM_THREADS": given}),
-    )
-    assert parent.stdout is not None and parent.stdout.readline()  # before, its environment may not be there to read
-    monkeypatch.setattr(os, "getppid", lambda: parent.pid)
-    try:
-        assert distributed._user_chose_threads() == chosen
-    finally:
-        parent.communicate(b"\n")
+    chosen: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    monkeypatch.setattr(distributed, "num_cores", lambda: 8)
+    distributed._share_cores(2)
+    assert chosen == ([4] if shared else [])
 
 
 def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch: pytest.MonkeyPatch) -> None:

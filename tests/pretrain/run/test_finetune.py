@@ -12,7 +12,7 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, WeightFileError
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
 from elmo.pretrain.run.loop import pretrain, resume

@@ -21,7 +21,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run import loop, saved_training
 from elmo.pretrain.run.divergence import bad_rows
@@ -279,7 +279,7 @@ def test_a_count_may_be_as_large_as_it_likes(
 def test_numbers_that_no_generator_or_schedule_takes_are_refused(
     recipe: PretrainConfig, name: str, value: float
 ) -> None:
-    with pytest.raises(ConfigError, match=f"{name} is "):
+    with pytest.raises(ConfigError, match=f"{name} must be "):
         replace(recipe, **{name: value})
 
 

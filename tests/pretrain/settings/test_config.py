@@ -10,7 +10,7 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.schedule import learning_rate
+from elmo.pretrain.step.setup import learning_rate
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from elmo.pretrain.step.schedule import learning_rate
 )  # fmt: skip
 def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: str, value: Any) -> None:
     shown = re.escape(repr(value))
-    with pytest.raises(ConfigError, match=rf"{name} (is {shown}, but must be|must be .* \(got {shown}\))") as caught:
+    with pytest.raises(ConfigError, match=rf"{name} must be .* \(got {shown}\)") as caught:
         PretrainConfig(**{name: value})
     assert re.search(r"(leave it out for the default|Write for instance|Use the sizes of a recipe)", str(caught.value))
 
@@ -45,11 +45,11 @@ def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: st
         ),
         (
             {"softmax": "adaptive", "softmax_cutoffs": (9, 5)},
-            r"softmax_cutoffs is \[9, 5\], but must be ascending.* Sort them",
+            r"softmax_cutoffs must be ascending.* .got \[9, 5\].*Sort them",
         ),
         (
             {"softmax": "adaptive", "softmax_cutoffs": (0, 5)},
-            r"is \[0, 5\], but must be ascending, each at least 1",
+            r"must be ascending, each at least 1 .got \[0, 5\]",
         ),
         ({"tie_softmax": True}, "tie_softmax is true, but characters is 'bytes': .* Set characters to none"),
         ({"tie_softmax": True, "characters": "none", "word_dim": 3}, "word_dim is 3, not projection_size .512."),

@@ -15,9 +15,9 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.ranks import gradients as gradients_module
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step import direction, softmax_loss
+from elmo.pretrain.step import direction
 from elmo.pretrain.step import trainer as trainer_module
-from elmo.pretrain.step.schedule import make_optimizer
+from elmo.pretrain.step.setup import make_optimizer
 from elmo.pretrain.step.trainer import Trainer
 
 DEVICE = torch.device("meta")
@@ -36,7 +36,7 @@ class Elsewhere:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.mode = FakeTensorMode()
-        for module in (gradients_module, direction, softmax_loss, trainer_module):
+        for module in (gradients_module, direction, trainer_module):
             monkeypatch.setattr(module, "on_device", lambda host, _: self(host))
 
     def __call__(self, tensor: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import pytest
 
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.type_ids import TypeIds, dictionary_of
+from elmo.pretrain.step.setup import TypeIds, dictionary_of
 
 
 def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_unknown() -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from elmo.process.progress import bars
-from elmo.process.progress.drawing import drawn_on
+from elmo.process.progress.bars import drawn_on
 from elmo.process.progress.lines import ProgressLines
 
 
@@ -20,7 +20,7 @@ def moved_on(progress, what, done, total, unit, note=""):
 @pytest.fixture
 def quick_pace(monkeypatch):
     """A speed is told at once."""
-    monkeypatch.setattr("elmo.process.progress.pace._SHORTEST", 0.05)
+    monkeypatch.setattr("elmo.process.progress.lines._SHORTEST_PACE", 0.05)
 
 
 def test_a_bar_has_percent_amount_speed_and_time_left(terminal, quick_pace):

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Document, WindowLimits, disjoint
-from elmo.tasks.coref.formats.conll import read_conll
-from elmo.tasks.coref.formats.jsonlines import read_jsonlines, write_jsonlines
-from elmo.tasks.coref.formats.plain_text import write_text
-from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
-from elmo.tasks.coref.windows import random_window
+from elmo.tasks.coref.documents import Document, WindowLimits, disjoint, random_window
+from elmo.tasks.coref.jsonlines import jsonlines_documents, write_jsonlines
+from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.text.tokenizer import tokenizer
 
 VALUES = {
@@ -27,7 +25,7 @@ def read(tmp_path):
     def read(values):
         path = tmp_path / "anna.jsonl"
         path.write_text("\n" + (values if isinstance(values, str) else json.dumps(values)) + "\n", encoding="utf-8")
-        return read_jsonlines(path)
+        return jsonlines_documents(labelled_lines(path), str(path))
 
     return read
 
@@ -117,7 +115,7 @@ def test_clusters_that_share_a_mention_become_one():
 
 
 def test_a_window_keeps_the_mentions_inside_it(conll_file):
-    (document,) = read_conll(conll_file)
+    (document,) = read_documents(conll_file)
     window = document.window(1, 5)
     assert window.sentences == (("It", "(2)", "barked"),)
     assert window.clusters == (((0, 0),),)

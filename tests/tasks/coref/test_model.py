@@ -8,7 +8,7 @@ from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.settings import ResolverSettings, Settings
+from elmo.tasks.coref.settings import CorefSettings, ResolverSettings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -83,7 +83,7 @@ def test_a_document_of_20_000_words_is_resolved(build, num_sentences):
 
 
 def test_without_anything_for_heads_there_is_an_error():
-    settings = Settings(tokens=TokenSettings(encoder="elmo"), resolver=ResolverSettings(character_filters=0))
+    settings = CorefSettings(tokens=TokenSettings(encoder="elmo"), resolver=ResolverSettings(character_filters=0))
     with pytest.raises(ConfigError, match="describe the heads of spans"):
         TASK.check_settings(settings)
 

@@ -1,8 +1,7 @@
 """The rule that resolves coreference."""
 
 from elmo.tasks.coref.documents import Document
-from elmo.tasks.coref.rules import equal_texts, mention_texts
-from elmo.tasks.coref.task import TASK
+from elmo.tasks.coref.task import TASK, equal_texts, mention_texts
 
 TRAIN = Document(
     ("a", ""),

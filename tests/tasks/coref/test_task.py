@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
+from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import Document
-from elmo.tasks.coref.formats.conll import read_conll, write_conll
-from elmo.tasks.coref.settings import Settings
+from elmo.tasks.coref.read import read_documents
+from elmo.tasks.coref.settings import CorefSettings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -77,7 +78,7 @@ def test_from_columns_to_clusters_without_elmo(files, capsys):
     assert main(["task", "score", "coref", dev, response, "--json"]) == 0
     official = json.loads(capsys.readouterr().out)
     assert official["average_f1"] == scores["average_f1"]
-    documents, gold = read_conll(response), read_conll(dev)
+    documents, gold = read_documents(response), read_documents(dev)
     assert [document.tokens for document in documents] == [document.tokens for document in gold]
 
 
@@ -198,5 +199,5 @@ def test_every_command_of_the_page_runs(files, monkeypatch):
 def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
     (tmp_path / "text.txt").write_text("It rains.\n", encoding="utf-8")
     for reading, words in ((TextReading(is_auto=True), ("It", "rains", ".")), (TextReading(), ("It", "rains."))):
-        (found,) = TASK.read_unlabelled(tmp_path / "text.txt", Settings(), reading)
+        (found,) = TASK.read_unlabelled(tmp_path / "text.txt", CorefSettings(), reading)
         assert tuple(found.sentences[0]) == words

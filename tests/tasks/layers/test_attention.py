@@ -1,12 +1,25 @@
 """Attention, pooling and maxout equal plain loops, one example at a time; padding and empty sentences are harmless."""
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from elmo.tasks.layers.attention import SelfAttentivePooling, attend, masked_softmax, pool
-from elmo.tasks.layers.maxout import Maxout
+from elmo.tasks.layers import attention
+from elmo.tasks.layers.attention import (
+    BiAttention,
+    SelfAttention,
+    SelfAttentivePooling,
+    Trilinear,
+    attend,
+    compare,
+    masked_softmax,
+    mean_and_max,
+    pool,
+)
+from elmo.tasks.layers.linear import Maxout
 
 LENGTHS = (4, 1, 0, 3)
 DIM = 5
@@ -103,3 +116,115 @@ def test_nothing_at_all_gives_zeros():
     assert attend(vectors, vectors, mask).shape == (2, 0, DIM)
     assert SelfAttentivePooling(DIM)(vectors, mask).tolist() == [[0.0] * DIM] * 2
     assert masked_softmax(torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])).tolist() == [[0.0, 0.0]]
+
+
+def test_a_token_is_compared_with_the_weighted_mean_of_the_other_sentence():
+    torch.manual_seed(0)
+    own, other = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
+    found = compare(own, other.masked_fill(~mask[:, :, None], 1e4), mask)
+    for row, length in enumerate((5, 2)):
+        weights = torch.softmax(own[row] @ other[row, :length].T, dim=1)
+        aligned = weights @ other[row, :length]
+        expected = torch.cat([own[row], aligned, own[row] - aligned, own[row] * aligned], dim=1)
+        torch.testing.assert_close(found[row], expected)
+
+
+def test_nothing_to_compare_with_is_zeros():
+    own = torch.ones(1, 2, 3)
+    for other, mask in ((torch.ones(1, 2, 3), torch.zeros(1, 2, dtype=torch.bool)),
+                        (torch.ones(1, 0, 3), torch.ones(1, 0, dtype=torch.bool))):  # fmt: skip
+        assert compare(own, other, mask).tolist() == [[[1.0] * 3 + [0.0] * 3 + [1.0] * 3 + [0.0] * 3] * 2]
+
+
+def test_pooling_ignores_padding():
+    vectors = torch.tensor([[[-1.0, 2.0], [-3.0, 4.0], [9.0, 9.0]], [[5.0, 5.0]] * 3])
+    mask = torch.tensor([[True, True, False], [False] * 3])
+    assert mean_and_max(vectors, mask).tolist() == [[-2.0, 3.0, -1.0, 4.0], [0.0] * 4]
+    assert mean_and_max(vectors[:, :0], mask[:, :0]).tolist() == [[0.0] * 4] * 2
+
+
+def plain_scores(layer, rows, columns):
+    """w . [x ; y ; x * y] + b, with all concatenations formed."""
+    weight = torch.cat([layer.row_weight, layer.column_weight, layer.product_weight])
+    left = rows[:, :, None].expand(-1, -1, columns.shape[1], -1)
+    right = columns[:, None].expand(-1, rows.shape[1], -1, -1)
+    return torch.cat([left, right, left * right], dim=3) @ weight + layer.bias
+
+
+def test_scores_and_gradients_equal_those_of_the_concatenation():
+    torch.manual_seed(0)
+    layer = Trilinear(5).double()
+    layer.bias.data.fill_(0.3)
+    rows, columns = (torch.randn(2, length, 5, dtype=torch.float64, requires_grad=True) for length in (4, 3))
+    upstream = torch.randn(2, 4, 3, dtype=torch.float64)
+    asked = [rows, columns, *layer.parameters()]
+    fast, plain = layer(rows, columns), plain_scores(layer, rows, columns)
+    torch.testing.assert_close(fast, plain)
+    for one, other in zip(
+        torch.autograd.grad(fast, asked, upstream), torch.autograd.grad(plain, asked, upstream), strict=True
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def arrays(path: Path) -> dict[str, torch.Tensor]:
+    with np.load(path, allow_pickle=False) as found:
+        return {name: torch.from_numpy(found[name]) for name in found.files}
+
+
+@pytest.fixture(params=["docqa_small", "docqa_larger"])
+def case(request, golden_folder) -> dict[str, torch.Tensor]:
+    own = golden_folder / "tasks" / "bidaf" / f"{request.param}.npz"
+    if own.is_file():
+        return arrays(own)
+    return arrays(request.getfixturevalue("shared") / "golden" / "tasks" / "bidaf" / own.name)
+
+
+def mask_of(case, name) -> torch.Tensor:
+    return torch.arange(case[name].shape[1])[None, :] < case[f"{name}_lengths"][:, None]
+
+
+def weigh(layer, case, prefix) -> None:
+    layer.scores.row_weight.data = case[f"weight.{prefix}_input_w"]
+    layer.scores.column_weight.data = case[f"weight.{prefix}_key_w"]
+    layer.scores.product_weight.data = case[f"weight.{prefix}_dot_w"]
+    layer.scores.bias.data = case[f"weight.{prefix}_bias"][None]
+
+
+@pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 2e-5), (torch.float64, "f64", 1e-9)])
+def test_bi_attention_equals_the_originals(case, dtype, suffix, tolerance):
+    layer = BiAttention(case["passage"].shape[2])
+    weigh(layer, case, "bi")
+    mask = mask_of(case, "passage")
+    found = layer.to(dtype)(case["passage"].to(dtype), case["question"].to(dtype), mask, mask_of(case, "question"))
+    torch.testing.assert_close(found[mask], case[f"merged_{suffix}"][mask], atol=tolerance, rtol=tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 2e-5), (torch.float64, "f64", 1e-9)])
+@pytest.mark.parametrize("max_weights", [1 << 24, 20])
+def test_self_attention_equals_the_originals(case, dtype, suffix, tolerance, max_weights, monkeypatch):
+    monkeypatch.setattr(attention, "_MAX_WEIGHTS", max_weights)
+    layer = SelfAttention(case["passage"].shape[2])
+    weigh(layer, case, "self")
+    layer.null_score.data = case["weight.null_logit"][None]
+    mask = mask_of(case, "passage")
+    found = layer.to(dtype)(case["passage"].to(dtype), mask)
+    torch.testing.assert_close(found[mask], case[f"self_merged_{suffix}"][mask], atol=tolerance, rtol=tolerance)
+
+
+def test_the_null_slot_is_a_term_in_the_denominator():
+    torch.manual_seed(0)
+    layer, vectors = SelfAttention(3), torch.randn(1, 4, 3)
+    scores = layer.scores(vectors, vectors)[0].fill_diagonal_(-torch.inf).exp()
+    attended = scores / (scores.sum(dim=1, keepdim=True) + layer.null_score.exp()) @ vectors[0]
+    found = layer(vectors, torch.ones(1, 4, dtype=torch.bool))
+    torch.testing.assert_close(found[0, :, :3], attended)
+
+
+@pytest.mark.parametrize("null_slot", [True, False])
+def test_a_lone_token_attends_to_nothing(null_slot):
+    vectors = torch.ones(1, 2, 3, requires_grad=True)
+    found = SelfAttention(3, null_slot=null_slot)(vectors, torch.tensor([[True, False]]))
+    assert (found[0, 0, :3] == 0).all()
+    found.sum().backward()
+    assert vectors.grad.isfinite().all()

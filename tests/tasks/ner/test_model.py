@@ -7,7 +7,7 @@ import torch
 
 from elmo.errors import ConfigError
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tags import spans_of
@@ -29,7 +29,7 @@ def tagger(bilm=None, **changes):
     encoder = "none" if bilm is None else "elmo"
     sources = TokenSources(frozen)
     representation = TokenRepresentation(TokenSettings(encoder=encoder, elmo_dropout=0.0, **tokens), sources)
-    settings = replace(Settings(), tagger=TaggerSettings(hidden_sizes=(6, 4), **changes))
+    settings = replace(NerSettings(), tagger=TaggerSettings(hidden_sizes=(6, 4), **changes))
     return TASK.build(settings, VOCABULARY, representation)
 
 
@@ -56,9 +56,9 @@ def test_the_loss_is_a_sentence_on_average_and_padding_plays_no_part():
 
 
 def test_a_tagger_that_reads_nothing_is_refused(bilm):
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(character_filters=0)
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(bilm, placement="output", character_filters=0)
     assert tagger(bilm, character_filters=0).bilstm.output_dim == 8
 
@@ -68,7 +68,7 @@ def test_elmo_between_the_layers_is_read_by_the_second_one(bilm):
     first, second = (layer[0] for layer in model.bilstm.layers)
     assert second.input_size == 12 + model.tokens.elmo_dim("between")
     assert first.input_size == model.settings.character_filters
-    settings = Settings(TokenSettings(placement="between"), tagger=TaggerSettings(hidden_sizes=(6,)))
+    settings = NerSettings(TokenSettings(placement="between"), tagger=TaggerSettings(hidden_sizes=(6,)))
     with pytest.raises(ConfigError, match=r"hidden_sizes is \(6,\), one layer"):
         TASK.check_settings(settings)
 

@@ -1,7 +1,7 @@
 """Rules without learning: names of the training data, handles of tweets."""
 
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.rules import handles, longest_matches, names_in, rules_of
+from elmo.tasks.ner.task import handles, longest_matches, names_in, rules_of
 
 TRAIN = [
     TaggedSentence(["New", "York", "saw", "Anna"], [(0, 2, "LOC"), (3, 4, "PER")]),

@@ -121,13 +121,13 @@ def test_a_label_in_another_column_is_asked_for(tmp_path):
 
 @pytest.mark.parametrize("count", [3, 400])
 def test_premises_are_no_labels(tmp_path, count):
-    from elmo.tasks.snli.settings import Settings
+    from elmo.tasks.snli.settings import SnliSettings
     from elmo.tasks.snli.task import TASK
 
     path = tmp_path / "data"
     path.write_text("".join(f"the premise number {n} says it\tthis\tthat {n}\n" for n in range(count)))
     with pytest.raises(TextError, match="label"):
-        TASK.vocabulary(TASK.read(path, Settings()), Settings())
+        TASK.vocabulary(TASK.read(path, SnliSettings()), SnliSettings())
 
 
 def test_a_json_array_is_read_as_klue_has_it(tmp_path):

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.layers.local_inference import compare, mean_and_max
+from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
@@ -45,6 +45,9 @@ class Sizes(torch.nn.Module):
         super().__init__()
         self.input_dim, self.output_dim = input_dim, 0
 
+    def require_input(self):
+        return self.input_dim
+
 
 def golden_model(arrays, dtype):
     """The original's weights in our network; its two linear layers and the hidden sizes all differ."""
@@ -52,7 +55,7 @@ def golden_model(arrays, dtype):
               "_inference_encoder._module.weight_hh_l0")}  # fmt: skip
     model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
     encoder, inference = (shape[1] for shape in shapes.values())
-    from elmo.tasks.layers.recurrent.bilstm import BiLSTM
+    from elmo.tasks.layers.recurrent import BiLSTM
 
     model.encoder = BiLSTM(arrays["premise"].shape[2], [encoder])
     weight = {name.removeprefix("weight."): value for name, value in arrays.items() if name.startswith("weight.")}
@@ -176,5 +179,5 @@ def test_labels_that_training_does_not_have_have_no_held_out_loss(build):
 
 
 def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the network would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         ESIM(EntailmentSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

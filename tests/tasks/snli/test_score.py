@@ -3,10 +3,9 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.labels.classification import Prediction
+from elmo.tasks.labels import Prediction
 from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.score import score_label_files
-from elmo.tasks.snli.task import TASK
+from elmo.tasks.snli.task import TASK, score_label_files
 
 GOLD = [SentencePair(["a"], ["b"], label, name, "gold", line) for line, (name, label) in
         enumerate([("p1", "yes"), ("p2", "no"), ("p3", "no")], start=1)]  # fmt: skip

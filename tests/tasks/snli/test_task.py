@@ -10,7 +10,7 @@ import pytest
 from elmo.cli.main import main
 from elmo.tasks.settings import with_table
 from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.settings import Settings
+from elmo.tasks.snli.settings import SnliSettings
 from elmo.tasks.snli.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -111,7 +111,7 @@ def test_pairs_of_one_premise_stay_together():
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("snli*.toml")), ids=lambda path: path.stem)
 def test_a_recipe_is_read_and_says_how_to_run_it(path):
-    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    settings = with_table(SnliSettings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
     assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
     if path.stem == "snli-paper":
         assert (settings.entailment.hidden_size, settings.fit.learning_rate) == (300, 0.0004)
@@ -121,5 +121,5 @@ def test_a_recipe_is_read_and_says_how_to_run_it(path):
 def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
     (tmp_path / "pairs.tsv").write_text("It rains.\tIt's wet.\n", encoding="utf-8")
     for reading, premise in ((TextReading(is_auto=True), ["It", "rains", "."]), (TextReading(), ["It", "rains."])):
-        (found,) = TASK.read_unlabelled(tmp_path / "pairs.tsv", Settings(), reading)
+        (found,) = TASK.read_unlabelled(tmp_path / "pairs.tsv", SnliSettings(), reading)
         assert list(found.premise) == premise

@@ -3,17 +3,63 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.squad.data import Answer, Question
-from elmo.tasks.squad.model import Reader
-from elmo.tasks.squad.settings import ReaderSettings, Settings
+from elmo.tasks.squad.model import Reader, best_spans, padded_width
+from elmo.tasks.squad.settings import ReaderSettings, SquadSettings
 from elmo.tasks.squad.task import TASK
 from elmo.tasks.squad.tokens import tokenized
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+
+
+@pytest.mark.parametrize(("tokens", "width"), [(0, 0), (1, 1), (15, 15), (16, 16), (17, 18), (33, 36), (255, 256)])
+def test_the_next_of_eight_widths_per_doubling(tokens, width):
+    assert padded_width(tokens) == width
+
+
+def test_at_most_an_eighth_more_and_few_of_them():
+    widths = [padded_width(tokens) for tokens in range(1, 4097)]
+    assert all(tokens <= width < tokens * 1.125 for tokens, width in enumerate(widths, start=1))
+    assert len(set(widths[16 - 1 :])) == 8 * 8 + 1
+
+
+def brute_force(start, end, length, limit):
+    spans = [(i, j) for i in range(length) for j in range(i, min(i + limit, length))]
+    return min(spans, key=lambda span: (-(start[span[0]] + end[span[1]]), span[1] - span[0], span[0]))
+
+
+@given(st.data())
+def test_spans_equal_brute_force(data):
+    length, padding = data.draw(st.integers(1, 9)), data.draw(st.integers(0, 3))
+    limit = data.draw(st.integers(1, 12))
+    # Few different values, so that ties are frequent.
+    logits = st.lists(st.integers(-3, 3), min_size=length, max_size=length)
+    start, end = data.draw(logits), data.draw(logits)
+    rows = [torch.tensor([*row, *[9] * padding], dtype=torch.float32)[None] for row in (start, end)]
+    mask = torch.arange(length + padding)[None, :] < length
+    assert tuple(best_spans(*rows, mask, limit)[0].tolist()) == brute_force(start, end, length, limit)
+
+
+@pytest.mark.parametrize("name", ["docqa_small", "docqa_larger"])
+@pytest.mark.parametrize("limit", ["", "_17", "_1", "_unbounded"])
+def test_spans_equal_the_originals(name, limit, golden_folder, request):
+    path = golden_folder / "tasks" / "bidaf" / f"{name}.npz"
+    if not path.is_file():
+        path = request.getfixturevalue("shared") / "golden" / "tasks" / "bidaf" / path.name
+    with np.load(path, allow_pickle=False) as case:
+        start, end = torch.from_numpy(case["start_logits"]), torch.from_numpy(case["end_logits"])
+        lengths, bound = torch.from_numpy(case["passage_lengths"]), int(case["span_bound"])
+        expected = case[f"best_span{limit}"]
+    mask = torch.arange(start.shape[1])[None, :] < lengths[:, None]
+    most = {"": bound, "_17": 17, "_1": 1, "_unbounded": start.shape[1]}[limit]
+    np.testing.assert_array_equal(best_spans(start, end, mask, most), expected)
+
 
 PASSAGES = [
     "Anna\u2019s house\u2014the old one\u2014is in Rome.",
@@ -109,12 +155,12 @@ def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
 def test_the_target_may_be_fixed(target, expected):
     answers = tuple(Answer(text, 0, (place, place)) for place, text in ((0, "a"), (1, "b"), (1, "b")))
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
-    (found,) = TASK.training([question], Settings(reader=ReaderSettings(target=target)))
+    (found,) = TASK.training([question], SquadSettings(reader=ReaderSettings(target=target)))
     assert [answer.text for answer in found.answers] == [expected]
 
 
 def test_nothing_to_read_is_an_error():
-    settings = Settings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
+    settings = SquadSettings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
     with pytest.raises(ConfigError, match="would read nothing"):
         TASK.check_settings(settings)
     with pytest.raises(ConfigError, match="would read nothing"):

@@ -5,8 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from elmo.tasks.squad.network import BiDAF, Text
-from elmo.tasks.squad.spans import best_spans
+from elmo.tasks.squad.model import BiDAF, Text, best_spans
 
 _GRUS = {
     "_phrase_layer": "encoder",

@@ -3,8 +3,7 @@
 import pytest
 
 from elmo.tasks.squad.data import Question
-from elmo.tasks.squad.rules import answered, rules_of
-from elmo.tasks.squad.task import TASK
+from elmo.tasks.squad.task import TASK, answered, rules_of
 from elmo.tasks.squad.tokens import tokenized
 
 PASSAGE = "Ada met Charles Babbage in June 1833 . The machine was never built . It rained ."

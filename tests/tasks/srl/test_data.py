@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.srl.brackets import column_of_spans, spans_of_column
+from elmo.tasks.srl.columns import column_of_spans, spans_of_column
 from elmo.tasks.srl.data import (
     Proposition,
     marked_sentence,

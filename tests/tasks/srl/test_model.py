@@ -55,6 +55,9 @@ class GivenVectors(torch.nn.Module):
         super().__init__()
         self.found = TokenVectors({"static": vectors}, {}, mask)
 
+    def require_input(self):
+        return self.input_dim
+
     def forward(self, sentences):
         return self.found
 
@@ -192,5 +195,5 @@ def test_the_finder_does_not_change_what_the_labeler_learns(build):
 
 
 def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the labeler would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         RoleLabeler(LabelerSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

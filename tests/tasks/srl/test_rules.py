@@ -1,7 +1,7 @@
 """The rule of both sides."""
 
 from elmo.tasks.srl.data import Proposition, RoleSentence
-from elmo.tasks.srl.rules import rules_of, sides
+from elmo.tasks.srl.task import rules_of, sides
 
 EXAMPLE = RoleSentence(
     ["she", "saw", "him", "."], [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A1")])], [(1, 2)]

@@ -5,11 +5,9 @@ import json
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.srl.brackets import spans_of_column
-from elmo.tasks.srl.columns import read_sentences_of_columns
+from elmo.tasks.srl.columns import read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import Proposition, RoleSentence, write_props
-from elmo.tasks.srl.score import Argument, Pair, argument_counts, arguments_of, role_scores
-from elmo.tasks.srl.score_files import score_role_files
+from elmo.tasks.srl.score import Argument, Pair, argument_counts, arguments_of, role_scores, score_role_files
 
 
 def cases(folder):

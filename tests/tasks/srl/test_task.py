@@ -12,7 +12,7 @@ from elmo.cli.main import main
 from elmo.errors import TextError
 from elmo.tasks.settings import with_table
 from elmo.tasks.srl.data import RoleSentence
-from elmo.tasks.srl.settings import Settings
+from elmo.tasks.srl.settings import SrlSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -137,20 +137,20 @@ def test_files_of_other_sentences_are_not_scored(files, capsys):
 
 def test_columns_are_known_by_their_first_line_or_their_ending(files):
     reading = TextReading()
-    (one, *_) = TASK.read_unlabelled(files / "dev.conll", Settings(), reading)
+    (one, *_) = TASK.read_unlabelled(files / "dev.conll", SrlSettings(), reading)
     assert one.columns is not None
     (files / "two.conll").write_text("she -\nsaw saw\n")
-    (two,) = TASK.read_unlabelled(files / "two.conll", Settings(), reading)
+    (two,) = TASK.read_unlabelled(files / "two.conll", SrlSettings(), reading)
     assert [proposition.predicate for proposition in two.propositions] == [(1, 2)]
     (files / "text").write_text("she saw/V\n")
-    (three,) = TASK.read_unlabelled(files / "text", Settings(), reading)
+    (three,) = TASK.read_unlabelled(files / "text", SrlSettings(), reading)
     assert (three.tokens, three.propositions) == (two.tokens, two.propositions)
 
 
 def test_a_sentence_with_a_number_is_no_row_of_columns(files):
     text = "In the 2012 season the team won the cup again in Paris ."
     (files / "text").write_text(text + "\n")
-    (found,) = TASK.read_unlabelled(files / "text", Settings(), TextReading())
+    (found,) = TASK.read_unlabelled(files / "text", SrlSettings(), TextReading())
     assert (found.columns, found.tokens) == (None, text.split())
 
 
@@ -160,7 +160,7 @@ def test_a_pipe_is_read_once_and_whole_and_is_text(files):
         with os.fdopen(writer, "w") as file:
             file.write(text)
         try:
-            return list(TASK.read_unlabelled(f"/dev/fd/{reader}", Settings(), TextReading()))
+            return list(TASK.read_unlabelled(f"/dev/fd/{reader}", SrlSettings(), TextReading()))
         finally:
             os.close(reader)
 
@@ -172,7 +172,7 @@ def test_a_pipe_is_read_once_and_whole_and_is_text(files):
 def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):
     (files / "props.conll").write_text("- (A0*)\nsaw (V*)\n")
     with pytest.raises(TextError, match=r"props.conll:1: the file has predicates and their columns, but no words"):
-        list(TASK.read_unlabelled(files / "props.conll", Settings(), TextReading()))
+        list(TASK.read_unlabelled(files / "props.conll", SrlSettings(), TextReading()))
     spaced = RoleSentence(["New York", "left"], predicates=[])
     with pytest.raises(TextError, match="the token 'New York' of the sentence 'New York left'"):
         list(TASK.write_file(Path("a.conll"), [(spaced, [])]))
@@ -180,7 +180,7 @@ def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):
 
 def test_marks_in_raw_text_are_kept_whole(files):
     (files / "text").write_text("She left/V, and (he said/V) it.\nThe AC / V and/or V leave/V!\n", encoding="utf-8")
-    first, second = TASK.read_unlabelled(files / "text", Settings(), TextReading(is_auto=True))
+    first, second = TASK.read_unlabelled(files / "text", SrlSettings(), TextReading(is_auto=True))
     assert first.tokens == ["She", "left", ",", "and", "(", "he", "said", ")", "it", "."]
     assert [one.predicate for one in first.propositions] == [(1, 2), (6, 7)]
     assert second.tokens == ["The", "AC", "/", "V", "and", "/", "or", "V", "leave", "!"]
@@ -194,7 +194,7 @@ def test_a_file_without_roles_is_remarked_on():
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("srl*.toml")), ids=lambda path: path.stem)
 def test_a_recipe_is_read_and_says_how_to_run_it(path):
-    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    settings = with_table(SrlSettings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
     assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
     if path.stem == "srl-paper":
         labeler = settings.labeler

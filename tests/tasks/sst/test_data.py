@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError, TextWarning
-from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
+from elmo.tasks.sst.data import LabelledSentence, parse_tree, phrases_of, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.task import TASK
-from elmo.tasks.sst.trees import parse_tree
 
 TREES = "(3 (2 It) (4 (2 's) (4 good)))\n\n(1 (2 (2 A) (2 film\\/book)) (1 (1 -LRB-) (1 bad)))\n"
 
@@ -146,14 +145,14 @@ def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_p
     with pytest.raises(TextError, match=r"dev:2: the label 'ugly' isn't in the training data, which has bad, good"):
         TASK.check(dev, vocabulary, settings)
     TASK.check(dev, vocabulary, TASK_SETTINGS(unseen_labels="miss"))
-    with pytest.raises(TextError, match="all sentences of the training data have the label 'good'"):
+    with pytest.raises(TextError, match="every sentence of the training data has the label 'good'"):
         TASK.vocabulary(train[:1], settings)
 
 
 def TASK_SETTINGS(**changes):
-    from elmo.tasks.sst.settings import Settings
+    from elmo.tasks.sst.settings import SstSettings
 
-    return Settings(classifier=ClassifierSettings(**changes))
+    return SstSettings(classifier=ClassifierSettings(**changes))
 
 
 @pytest.mark.parametrize(

@@ -157,5 +157,5 @@ def test_a_char_cnn_stands_beside_the_vectors_or_alone(build, monkeypatch):
 
 
 def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the classifier would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         Classifier(ClassifierSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

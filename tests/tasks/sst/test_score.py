@@ -2,10 +2,9 @@
 
 import pytest
 
-from elmo.tasks.labels.classification import Prediction
+from elmo.tasks.labels import Prediction
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.score import sentiment_scores
-from elmo.tasks.sst.task import TASK
+from elmo.tasks.sst.task import TASK, sentiment_scores
 
 
 def certain(label, labels="01234"):

@@ -10,7 +10,7 @@ import pytest
 from elmo.cli.main import main
 from elmo.tasks.counts import score_of
 from elmo.tasks.settings import with_table
-from elmo.tasks.sst.settings import Settings
+from elmo.tasks.sst.settings import SstSettings
 
 FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 WORDS = {"0": ["awful", "bad"], "2": ["a", "film", "the"], "4": ["fine", "great"]}
@@ -81,7 +81,7 @@ def test_a_label_of_dev_that_train_lacks_ends_with_2_and_its_line(files, capsys)
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("sst*.toml")), ids=lambda path: path.stem)
 def test_a_recipe_is_read_and_says_how_to_run_it(path):
-    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    settings = with_table(SstSettings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
     assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
     if path.stem == "sst-paper":
         classifier = settings.classifier

@@ -80,7 +80,7 @@ def test_a_changed_bit_is_noticed_before_a_vector_is_read(tmp_path, name):
         content = bytearray(path.read_bytes())
         content[-60] ^= 0x80
         path.write_bytes(content)
-    with pytest.raises(WeightFileError, match="Remove the folder; what stood in it is computed again"):
+    with pytest.raises(WeightFileError, match="Remove the folder; its layers are computed again"):
         store(tmp_path).read(["x"])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Progress
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.settings import NerSettings
 from elmo.tasks.ner.task import NamedEntities
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.train.job import Files
@@ -32,19 +32,19 @@ def lengths(examples) -> list[int]:
 
 
 def test_held_out_data_share_no_group_with_training(files):
-    data = read_data(InPairs(), Settings(), files)
+    data = read_data(InPairs(), NerSettings(), files)
     assert len(data.dev) == 4
     assert {length // 2 for length in (n - 1 for n in lengths(data.dev))}.isdisjoint(
         {(n - 1) // 2 for n in lengths(data.train)}
     )
-    half = replace(Settings(), fit=FitSettings(train_share=0.5))
+    half = replace(NerSettings(), fit=FitSettings(train_share=0.5))
     kept = lengths(read_data(InPairs(), half, files).train)
     assert len(kept) == 18
     assert len({(n - 1) // 2 for n in kept}) == 9
 
 
 def test_long_training_examples_are_left_out_and_dev_examples_never(files):
-    short = replace(Settings(), fit=FitSettings(max_length=10))
+    short = replace(NerSettings(), fit=FitSettings(max_length=10))
     data = read_data(NamedEntities(), short, Files(files.train, files.train))
     assert lengths(data.train) == list(range(1, 11))
     assert lengths(data.dev) == list(range(1, 41))
@@ -63,8 +63,8 @@ def test_dev_and_test_data_that_are_training_data_are_told_of(files):
 
     other = files.train.parent / "other.conll"
     other.write_text("y B-A\n\n" * 8 + "x B-A\n\n")
-    data = read_data(NamedEntities(), Settings(), Files(files.train, files.train, other), Told())
+    data = read_data(NamedEntities(), NerSettings(), Files(files.train, files.train, other), Told())
     assert data.trained_on == {"dev": (40, 40)}
     assert len(told) == 1 and "40 of the 40 examples of the dev data are also training data" in told[0]
     other.write_text("y B-A\n\n" * 3 + "x B-A\n\n")
-    assert read_data(NamedEntities(), Settings(), Files(files.train, test=other)).trained_on == {"test": (1, 4)}
+    assert read_data(NamedEntities(), NerSettings(), Files(files.train, test=other)).trained_on == {"test": (1, 4)}

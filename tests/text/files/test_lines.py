@@ -12,7 +12,7 @@ from elmo.analysis.senses.inventory import read_inventory
 from elmo.analysis.senses.raganato import read_keys, read_sentences
 from elmo.errors import TextError
 from elmo.lm.manifest import read_manifest
-from elmo.text.files.lines import LINE_VARIABLE, utf8_lines
+from elmo.text.files.lines import utf8_lines
 
 _CORPUS = (
     '<corpus><text id="d">\n<sentence id="s">\n<instance id="i" lemma="Fluß" pos="NOUN">Fluß</instance>\n'
@@ -69,7 +69,7 @@ def test_a_damaged_packed_file_is_an_error_with_its_name(tmp_path, name, ending,
 
 @readers
 def test_a_line_that_is_too_long_is_named(tmp_path, monkeypatch, name):
-    monkeypatch.setenv(LINE_VARIABLE, "200")
+    monkeypatch.setattr("elmo.text.files.lines._LINE_BYTES", 200)
     read, text = READERS[name]
     number = text.count("\n") + 1
     with pytest.raises(TextError, match=rf"x:{number}: the line has more than 200 bytes"):

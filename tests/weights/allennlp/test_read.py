@@ -8,9 +8,10 @@ import pytest
 
 from elmo.config import PUBLISHED_SIZES, BiLMConfig
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.weights.allennlp.hdf5 import write_hdf5
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes
 from elmo.weights.allennlp.read import read
-from elmo.weights.allennlp.write import write, write_token_embeddings
+from elmo.weights.allennlp.write import write
 from elmo.weights.describe import count_parameters
 from elmo.weights.shapes import network_shapes
 
@@ -326,7 +327,7 @@ def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
     checkpoint = random_checkpoint()
     write(checkpoint, tmp_path / "model")
     vectors = np.arange(16, dtype=np.float32).reshape(4, 4)
-    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+    write_hdf5(tmp_path / "vectors.hdf5", {"embedding": vectors})
     (tmp_path / "vocab.txt").write_text(" the \n<S>\r\n!!!MAXTERMID\n</S>\nthe", encoding="utf-8")
     extras = {"token_embeddings": tmp_path / "vectors.hdf5", "vocabulary": tmp_path / "vocab.txt"}
     found = read_folder(tmp_path / "model", **extras)
@@ -345,19 +346,8 @@ def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
     assert all(np.array_equal(found.tensors[name], checkpoint.tensors[name]) for name in lstm)
 
 
-def test_token_vectors_are_stored_as_bilm_tf_stores_them(tmp_path):
-    vectors = np.ones((3, 4))
-    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
-    with h5py.File(tmp_path / "vectors.hdf5") as file:
-        assert list(file) == ["embedding"]
-        assert file["embedding"].shape == (3, 4)
-        assert file["embedding"].dtype == np.float32
-    with pytest.raises(OutputError, match="exists already"):
-        write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
-
-
 def test_token_vectors_of_another_width_are_refused(written, tmp_path):
-    write_token_embeddings(tmp_path / "vectors.hdf5", np.ones((3, 5)))
+    write_hdf5(tmp_path / "vectors.hdf5", {"embedding": np.ones((3, 5))})
     with pytest.raises(WeightFileError, match=r"has shape \(3, 5\) for 'embedding', but the model needs \(words, 4\)"):
         read_folder(written, token_embeddings=tmp_path / "vectors.hdf5")
 
@@ -365,7 +355,7 @@ def test_token_vectors_of_another_width_are_refused(written, tmp_path):
 def test_a_word_model_without_a_fitting_vocabulary_is_refused(tmp_path, random_word_checkpoint):
     folder = tmp_path / "model"
     write(random_word_checkpoint(), folder)
-    with pytest.raises(WeightFileError, match="reads words, not characters, but there is no vocabulary"):
+    with pytest.raises(WeightFileError, match="reads words, not characters, but no vocabulary was given"):
         read_folder(folder)
     (tmp_path / "short.txt").write_text("<S>\n</S>\n", encoding="utf-8")
     with pytest.raises(WeightFileError, match="'embedding' has 6 rows, but .*short.txt has 2 words"):

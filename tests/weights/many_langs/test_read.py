@@ -14,7 +14,7 @@ import torch
 from elmo.errors import WeightFileError
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.many_langs import read as many_langs
-from elmo.weights.many_langs.architecture import PUBLISHED_ARCHITECTURE, config_of
+from elmo.weights.many_langs.read import PUBLISHED_ARCHITECTURE, config_of
 from elmo.weights.soundness import require_sound
 
 SYMBOLS = ["<bos>", "<eos>", "<oov>", "<pad>", "<bow>", "<eow>", "a", "b"]

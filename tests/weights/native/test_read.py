@@ -116,7 +116,7 @@ def test_other_words_than_were_written_are_refused(tmp_path, full_checkpoint):
     write(full_checkpoint, tmp_path / "model")
     words = (tmp_path / "model" / "vocab.txt").read_bytes()
     (tmp_path / "model" / "vocab.txt").write_bytes(words.replace(b"the", b"thf"))
-    with pytest.raises(WeightFileError, match="vocab.txt has the SHA-256 .*, but config.json says"):
+    with pytest.raises(WeightFileError, match="vocab.txt has the SHA-256 .*, but config.json states"):
         read(tmp_path / "model")
     (tmp_path / "model" / "vocab.txt").unlink()
     assert read(tmp_path / "model").vocabulary is None
@@ -218,7 +218,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f["architecture"].update(activation="gelu"), "activation must be .*'gelu'"),
         (lambda f: f["architecture"].update(forget_bias=None), "'forget_bias' is None"),
         (lambda f: f["architecture"].update(filters=[[1.5, 2]]), "'filters' is"),
-        (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* says"),
+        (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* states"),
         (lambda f: f["architecture"].update(cell_clip=5.0), "'architecture' has the SHA-256 .* Get the model again"),
         (lambda f: f["sha256"].update({"vocab.txt": "0" * 63}), "'sha256' is .* must have a SHA-256 for some of"),
         (lambda f: f["sha256"].update({"other.txt": "0" * 64}), "'sha256' is .* must have a SHA-256 for some of"),

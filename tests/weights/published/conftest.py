@@ -107,7 +107,6 @@ def publisher() -> Iterator[Publisher]:
 def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A cache of the test's own, no waiting between attempts, no proxy and no mirror of the environment."""
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("ELMO_HASH_RECORDS", raising=False)
     monkeypatch.delenv(sources.MIRRORS_VARIABLE, raising=False)
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(transfer, "_PAUSE", 0.0)
@@ -115,7 +114,7 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def model_files(tmp_path: Path, random_checkpoint) -> dict[str, bytes]:
-    """A small model as AllenNLP's two files; not marked as ours, so that first sight holds them."""
+    """A small model as AllenNLP's two files, without the fingerprint of ours."""
     write(random_checkpoint(), tmp_path / "made")
     content = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir() if path.suffix != ".txt"}
     content["weights.hdf5"] = content["weights.hdf5"].replace(b"elmo_sha256", b"some_sha256")

@@ -38,7 +38,7 @@ def main(argv: list[str]) -> int:
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_folder
     from elmo.process.device import require_torch
-    from elmo.weights.context2vec.write import FILES, write
+    from elmo.weights.context2vec import FILES, write
 
     require_torch("training context2vec")
     from elmo.context2vec.train import train_context2vec

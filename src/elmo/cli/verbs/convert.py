@@ -24,8 +24,9 @@ class Arguments:
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""
     output: Annotated[Path, As("output folder"), tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
     """The folder to write."""
-    to: Literal["native", "allennlp"] = "native"
-    """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5."""
+    to: Literal["native", "allennlp", "onnx"] = "native"
+    """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5; onnx: model.onnx + tokens.json,
+    for programs in other languages."""
     options: Path | None = None
     """The options.json of MODEL, if MODEL is an HDF5 file without one next to it."""
     vocabulary: Path | None = None
@@ -36,7 +37,7 @@ class Arguments:
     """HDF5 file of the softmax, if it is not next to MODEL."""
     dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """How native files store the values. bfloat16 and int8 are for 'elmo embed --dtype bfloat16' or int8, which then
-    gives the same vectors as with float32 files."""
+    gives the same vectors as with float32 files. ONNX files: float32 or int8."""
     force: Force = False
     json: bool = False
     """Print what was written as JSON."""
@@ -54,6 +55,10 @@ def main(argv: list[str]) -> int:
     from elmo.weights.hub import resolve
     from elmo.weights.native.write import write as write_checkpoint
 
+    if arguments.to == "onnx":
+        from elmo.integrations import onnx as onnx_file
+
+        onnx_file.require(arguments.dtype)
     if arguments.to == "allennlp" and arguments.dtype != "float32":
         raise ConfigError(
             f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf only read float32. Leave --dtype out, or use "
@@ -68,7 +73,9 @@ def main(argv: list[str]) -> int:
         token_embeddings=arguments.token_embeddings,
         softmax=arguments.softmax,
     )
-    if arguments.to == "native":
+    if arguments.to == "onnx":
+        onnx_file.write(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
+    elif arguments.to == "native":
         write_checkpoint(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
     else:
         write_allennlp(checkpoint, arguments.output, force=arguments.force)

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -20,10 +21,14 @@ from typing import Literal
 
 import elmo
 from elmo.cli.examples import examples_of
-from elmo.process.cores import num_cores
 from elmo.process.device import has_torch
-from elmo.process.idle_threads import VARIABLES
+from elmo.process.resources import IDLE_THREAD_VARIABLES, num_cores
 
+# Systems whose library was built elsewhere.
+_UNTRIED = {
+    "win32": "checked under wine, but the package has not been run on Windows: please report what fails",
+    "darwin": "built on Linux, and not yet run on a Mac: please report what fails",
+}
 # Extra -> what it is for.
 EXTRAS = {
     "torch": "training, tasks, the ELMo layer, embedding on a GPU",
@@ -31,6 +36,7 @@ EXTRAS = {
     "data": "vectors in Parquet files and pandas tables",
     "analysis": "analyses and figures",
     "static": "training static word vectors: elmo static",
+    "onnx": "models for other languages: elmo convert --to onnx",
     "tensorboard": "live curves of a run: elmo pretrain --log tensorboard",
     "serve": "the HTTP server: elmo serve",
     "spacy": "the spaCy component elmo",
@@ -195,7 +201,7 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
 
 def _idle_threads() -> Finding:
     """Whether torch's threads spin while they wait, which slows training down beside other programs."""
-    chosen = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
+    chosen = [f"{name}={os.environ[name]}" for name in IDLE_THREAD_VARIABLES if name in os.environ]
     if chosen:
         return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
     found = "soon sleep in the verbs that train; in other programs they spin for about 3 ms each time"
@@ -208,7 +214,9 @@ def _native() -> Finding:
 
     name = "native library"
     if types := ", ".join(native_types()):
-        return Finding(name, "ok", f"uses {native.instructions()}; embeds with factors of {types}")
+        return Finding(
+            name, "ok", f"uses {native.instructions()}; embeds with factors of {types}", _UNTRIED.get(sys.platform, "")
+        )
     if os.environ.get("ELMO_NATIVE") == "0":
         return Finding(name, "note", "left aside by ELMO_NATIVE=0: numpy embeds, slower", "unset ELMO_NATIVE")
     if native.library() is not None:

@@ -74,11 +74,10 @@ def main(argv: list[str]) -> int:
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
     from elmo.explorer.frozen import export
-    from elmo.explorer.mixes import learned_mixes
+    from elmo.explorer.quality import learned_mixes
     from elmo.explorer.routes import PATH, Page
     from elmo.serve.app import create_app
-    from elmo.serve.listening.address import bound, is_loopback, url
-    from elmo.serve.listening.server import run
+    from elmo.serve.listening import bound, is_loopback, run, url
 
     if arguments.export is not None:
         models = _models(arguments)

@@ -9,15 +9,21 @@ import tyro
 
 from elmo.cli.arguments import Ignored, LanguageModelOption, Switch, options_of, parsed
 from elmo.cli.early_checks import As, check_language_model, is_alone
+from elmo.cli.inputs import print_first_look
 from elmo.cli.output import print_report
-from elmo.cli.verbs.pretrain import Machine, check_run, joined, opened_data
+from elmo.cli.verbs.pretrain import Machine, check_run, joined
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
 from elmo.process.text_table import text_table
+from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
+from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
+    from elmo.corpus.shards import TrainingData
     from elmo.pretrain.run.finetune import Finetuned
+
+_OTHER_VOCABULARY = "Prepare it with --vocabulary of a model of its language, and continue that model."
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,15 @@ def main(argv: list[str]) -> int:
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             # Here, so that --help does not wait for torch.
+            from elmo.corpus.shards import TrainingData
             from elmo.pretrain.run.finetune import finetune, resume_finetuning
+            from elmo.pretrain.run.loop import beginning
 
-            data, watching = opened_data(arguments.data, ranks, flag), arguments.machine.watching(ranks)
+            with beginning(ranks, flag):
+                data = TrainingData.open(arguments.data)
+                if ranks.is_first:
+                    _warn_of_data(data)
+            watching = arguments.machine.watching(ranks)
             if arguments.resume:
                 found = resume_finetuning(data, arguments.output, **watching)
             else:
@@ -75,6 +87,14 @@ def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.resume:
         why = "together with --resume, but a fine-tuning continues with its own model, old text and settings"
         yield Ignored({"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
+
+
+def _warn_of_data(data: "TrainingData") -> None:
+    """Warns of a text that the model won't understand, by its first sentences."""
+    types, shard = data.types(), data.shards("train")[0]
+    first = [[types[it] for it in shard.sentence(place)] for place in range(min(LINES_LOOKED_AT, shard.num_sentences))]
+    look = look_at(first, Reading(plain_quotes=False), str(data.folder))
+    print_first_look(look, data.vocabulary.words, quiet=True, other_model=_OTHER_VOCABULARY, composes=False)
 
 
 def _table(found: "Finetuned") -> str:

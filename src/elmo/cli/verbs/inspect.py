@@ -97,15 +97,8 @@ def _table(facts: dict[str, Any]) -> str:
 
 
 def _known(file: dict[str, Any]) -> str:
-    """A file's SHA-256, and what it was compared with."""
-    known = {
-        "catalogue": "as published",
-        "record": f"as recorded in {file['record']}",
-        "first sight": f"read for the first time, now recorded in {file['record']}",
-        "nothing": "not recorded: no place for it could be written",
-    }[file["known_from"]]
     published = f", the published {file['published_as']!r}" if file["published_as"] else ""
-    return f"SHA-256 {file['sha256']}, {known}{published}"
+    return f"SHA-256 {file['sha256']}{published}"
 
 
 def _softmax(size: int) -> str:

@@ -23,8 +23,7 @@ from elmo.text.reading.settings import Reading, text_files
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
-    from elmo.lm.perplexity import SentenceScore
-    from elmo.lm.sources import BySource
+    from elmo.lm.perplexity import BySource, SentenceScore
 
 
 @dataclass(frozen=True)
@@ -136,8 +135,7 @@ def _exact(
     progress: Progress,
     documents: Sources | None,
 ) -> dict[str, Any]:
-    from elmo.lm.perplexity import scores, total
-    from elmo.lm.sources import BySource
+    from elmo.lm.perplexity import BySource, scores, total
 
     by_source = None if documents is None else BySource(documents)
     places: deque[PlacedSentence] = deque()

@@ -76,9 +76,10 @@ def main(argv: list[str]) -> int:
 
 def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
     """A model that is trained on "rain." as a word never learns "rain"; it shows in the first lines."""
-    if settings.tokenizer != "whitespace" or any(map(is_stream, texts)):
+    if any(map(is_stream, texts)):
         return
-    reading = Reading(settings.format, settings.field, settings.sentences, "whitespace", settings.encoding, "skip")
+    split = str(settings.tokenizer)
+    reading = Reading(settings.format, settings.field, settings.sentences, split, settings.encoding, "skip")
     with suppress(ElmoError):  # what can't be read is for those who read all of it
         for warning in first_look(texts, reading).warnings(composes=False):
             print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)

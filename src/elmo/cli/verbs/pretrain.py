@@ -24,12 +24,11 @@ from elmo.cli.output import print_report
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.process.freed_memory import keep_freed_memory
-from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.process.resources import keep_freed_memory
+from elmo.process.stop_flag import stop_flag
 from elmo.setting_checks import require_setting
 
 if TYPE_CHECKING:
-    from elmo.corpus.shards import TrainingData
     from elmo.pretrain.ranks.distributed import Ranks
     from elmo.pretrain.run.run_folder import RunFolder
 
@@ -102,6 +101,7 @@ def main(argv: list[str]) -> int:
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             # Here, so that --help does not wait for torch.
+            from elmo.corpus.shards import TrainingData
             from elmo.pretrain.run import loop
             from elmo.pretrain.run.run_folder import RunFolder
 
@@ -110,7 +110,9 @@ def main(argv: list[str]) -> int:
             resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
             if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
                 recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given, _ignored)
-            data, watching = opened_data(arguments.data, ranks, flag), arguments.machine.watching(ranks)
+            with loop.beginning(ranks, flag):
+                data = TrainingData.open(arguments.data)
+            watching = arguments.machine.watching(ranks)
             if resumes:
                 model = loop.resume(data, arguments.output, config=recipe, **watching)
             else:
@@ -153,21 +155,12 @@ def _report(model: Path, machine: Machine) -> None:
 def check_run(data: Path, output: Path, *, may_exist: bool) -> None:
     """Raises for data that can't be trained on and a folder that can't be written, before torch is imported."""
     from elmo.corpus.shards import read_report
-    from elmo.pretrain.run.unused import require_unused
+    from elmo.pretrain.settings.checks import require_unused
 
     if is_alone():  # one of several processes could already see what another has begun to write
         read_report(data)
         if not may_exist:
             require_unused(output)
-
-
-def opened_data(data: Path, ranks: "Ranks", flag: StopFlag) -> "TrainingData":
-    """The prepared data, with all ranks at hand and signals heard."""
-    from elmo.corpus.shards import TrainingData
-    from elmo.pretrain.run.loop import beginning
-
-    with beginning(ranks, flag):
-        return TrainingData.open(data)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from elmo.cli.output import print_report
 from elmo.cli.verbs.analyze import produce
 from elmo.cli.verbs.task.train import settings_beneath
 from elmo.errors import ConfigError
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS
 from elmo.tasks.registry import BUILT_IN, find

@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     # Here, so that --help stays fast.
     from elmo.lm.named_model import load_language_model
-    from elmo.lm.sentence_scores import sentence_scores
+    from elmo.lm.perplexity import sentence_scores
 
     waiting: deque[PlacedSentence] = deque()
     found = sentence_scores(load_language_model(model, arguments.device), text.noted(waiting))

@@ -70,8 +70,7 @@ def main(argv: list[str]) -> int:
     require_libraries("elmo serve")
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
-    from elmo.serve.listening.address import bound, require_key, url
-    from elmo.serve.listening.server import run
+    from elmo.serve.listening import bound, require_key, run, url
     from elmo.serve.models import ServedModel
 
     settings = _settings(arguments)
@@ -91,7 +90,7 @@ def main(argv: list[str]) -> int:
 
 
 def _settings(arguments: Arguments) -> "ServeSettings":
-    from elmo.serve.listening.keys import read_keys
+    from elmo.serve.access import read_keys
     from elmo.serve.settings import LOOPBACK_HOSTS, ServeSettings
 
     own = f"[{arguments.host}]" if ":" in arguments.host else arguments.host

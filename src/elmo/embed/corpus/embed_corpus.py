@@ -1,12 +1,10 @@
 """embed_corpus: a text file -> a file of vectors, in constant memory, resumable after any kind of end.
 
 check_places   nothing is in the way, and the text is not its own output
-plan_part      once over the text: tokens of each row, bad lines, hash; the rows of the shard
-facts_of       what the file says of itself, and what a resumed run must have the same
-VectorWriter   the file's structure, in OUTPUT.partial/
-windows        embed one, and while the next is embedded write it, sync it, note it; they depend on the text alone,
-               so that a resumed run computes the very same batches and its file has the very same vectors
-finish         rename the file to OUTPUT, whole
+planned_text   once over the text: tokens of each row, bad lines, hash; its windows; the rows of the shard
+Run            each window -> a part, a file of its own in OUTPUT.partial/ with a checksum. A resumed run keeps the
+               parts whose checksum holds; the windows depend on the text alone, so the others come out the same
+               the parts joined, renamed to OUTPUT, whole
 """
 
 import warnings
@@ -15,18 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from elmo.embed.corpus.facts import FileForm, facts_of
-from elmo.embed.corpus.part import plan_part
-from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder
+from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.corpus.places import check_places, require_free
-from elmo.embed.corpus.plan import CorpusPlan, StopAsked
-from elmo.embed.corpus.run import WORK_FILES, WORK_FOLDERS, Run
-from elmo.embed.corpus.shards import Shard
+from elmo.embed.corpus.planned_text import Shard, StopAsked, planned_text
+from elmo.embed.corpus.run import Run
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout, files_of
+from elmo.embed.storage.layout import FileFormat, StoredType, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
-from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
@@ -72,7 +66,7 @@ def embed_corpus(
     once, that or a pipe, is kept in OUTPUT.partial until the end. `format`, `field`, `sentences`, `tokenizer`,
     `encoding`, `plain_quotes`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a
     function.
-    `output`: HDF5, Parquet or npy by its ending, or as `to` says; `store`: the type of the stored values. Beside the
+    `output`: HDF5, Parquet or npy by its ending, or `to`; `store`: the type of the stored values. Beside the
     vectors it has what joins them to the text: tokens, their spans, line and sentence (`read_vectors` reads it).
     `layers`: see `Embedder.embed`.
     `errors`: "strict" stops at a line that is not in `encoding`; "skip" lists it in the report and gives it, like a
@@ -83,49 +77,45 @@ def embed_corpus(
     all in memory otherwise.
     `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
     run, byte by byte. Not in carry mode, in which every part depends on the one before.
-    `resume`: continue a killed run, if there was one, after checking everything that it left against its checksums.
-    `force`: replace a finished file; start again. Both: continue, or start again if what is there can't be trusted
-    (then the report's `begun_anew` says why).
-    `progress`: receives the bytes that are read, the rows that are checked of what is resumed, and the tokens that are
+    `resume`: continue a killed run, if there was one: the parts that it left are kept if their checksums hold.
+    `force`: replace a finished file; without `resume`: start again.
+    `progress`: receives the bytes that are read, the rows of kept parts that are checked, and the tokens that are
     embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
     there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
     language (default: a Python warning, `TextWarning`).
     The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second;
     `left_behind`: files in OUTPUT.partial that no run of elmo made and that therefore stay there with the folder.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
-    work on it, what is to be resumed is damaged, the disk is or will be full), Interrupted (resumable).
+    work on it, the disk is or will be full), Interrupted (resumable).
     """
     _check(store, window)
     which = _shard(shard, embedder)
     texts = text_files([str(it) for it in _listed(text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
-    choice = LayerChoice.of(layers, embedder.num_layers)
-    form = FileForm(file_format, store, _columns(embedder, texts, forget_sentences))
-    partial = PartialFolder(Path(output), WORK_FILES)
-    named = tokenizer if isinstance(tokenizer, str) else "whitespace"
+    LayerChoice.of(layers, embedder.num_layers)
+    boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
+    columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
+    folder = PartialFolder(Path(output))
+    named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
     require_used_field(texts, format, field)
-    source = _source(texts, partial, reading, None if isinstance(tokenizer, str) else tokenizer)
-    source = replace(source, marks=embedder.reader.marks(plain_quotes))
-    with partial.held(), following(progress) as reported:
-        _make_room(partial, file_format, needs_input=bool(source.given_as), resume=resume, force=force)
-        if source.given_as and not partial.is_begun:
-            partial.spool(source.given_as, reported)
+    marks, limits = embedder.reader.marks(plain_quotes), embedder.window_limits(window)
+    source = TextSource(tuple(map(Path, texts)), reading, own, marks)
+    if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
+        source = replace(source, paths=(folder.input,), given_as=texts[0])
+    with folder.held(), following(progress) as reported:
+        _make_room(folder, file_format, resume=resume, force=force)
+        if source.given_as and folder.is_begun:
+            folder.require_input()
+        elif source.given_as:
+            folder.spool(source.given_as, reported)
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
-        part = plan_part(
-            source,
-            which,
-            embedder.window_limits(window),
-            with_sentences=form.has_sentence_index,
-            progress=reported,
-            stop_asked=stop_asked,
-        )
-        facts = facts_of(embedder, part, choice, form, window)
-        layout = _layout(embedder, part.plan, choice, store)
-        writer = WRITERS[file_format](partial.path, layout, facts.metadata, form.columns)
-        run = Run(embedder, part.source, part.plan, partial, writer, layers, window, force, reported, stop_asked)
-        return run.report(run.make(facts.settings, resume=resume))
+        planned = planned_text(source, limits, reported, stop_asked)
+        if which is not None:
+            planned = planned.part(which)
+        run = Run(embedder, planned, folder, layers, file_format, store, columns, limits, force, reported, stop_asked)
+        return run.make(resume=resume)
 
 
 def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
@@ -136,25 +126,6 @@ def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
             "whole text in one run, or choose state='zero' or 'warm'."
         )
     return which
-
-
-def _columns(embedder: Embedder, texts: Sequence[str], forget_sentences: bool) -> TextColumns:
-    boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
-    return TextColumns(not forget_sentences, boundaries, names_of_files(texts))
-
-
-def _source(texts: Sequence[str], partial: PartialFolder, reading: Reading, tokenize: Tokenize | None) -> TextSource:
-    """What can be read only once will be kept in the folder of work, and is read from there."""
-    if is_stream(texts[0]):
-        return TextSource((partial.input,), reading, tokenize, given_as=texts[0])
-    return TextSource(tuple(map(Path, texts)), reading, tokenize)
-
-
-def _layout(embedder: Embedder, plan: CorpusPlan, choice: LayerChoice, store: StoredType) -> VectorLayout:
-    num_layers = embedder.num_layers if choice.keeps_all else None
-    # With boundaries kept, even a blank line has two vectors.
-    lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
-    return VectorLayout(lengths, num_layers, embedder.layer_dim, store)
 
 
 def _check(store: str, window: int | None) -> None:
@@ -171,11 +142,11 @@ def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:
-    """The source with the tokenizer that "auto" stands for, after warning about anything odd in the text."""
+    """The source with the tokenizer that "auto" means here, after warning about anything odd in the text."""
     try:
         look = first_look(source.paths, source.reading, source.name)
     except TextError as error:
-        raise TextError(source.told(str(error))) from None
+        raise TextError(source.in_callers_words(str(error))) from None
     # A function of the caller's own is what they want, and what it makes of the text isn't known here.
     if source.tokenize is None:
         for message in (look.note, *look.warnings(vocabulary)):
@@ -188,22 +159,15 @@ def _python_warning(message: str) -> None:
     warnings.warn(message, TextWarning, stacklevel=5)
 
 
-def _make_room(
-    partial: PartialFolder, file_format: FileFormat, *, needs_input: bool, resume: bool, force: bool
-) -> None:
+def _make_room(folder: PartialFolder, file_format: FileFormat, *, resume: bool, force: bool) -> None:
     """Empties the folder unless it is to be resumed; OutputError if that is not allowed."""
-    if resume and partial.is_begun:
-        try:
-            partial.require_plain(needs_input=needs_input, work_folders=WORK_FOLDERS)
-            return
-        except DamagedFolder:
-            if not force:
-                raise
+    if resume and folder.is_begun:
+        return
     if not (resume or force):
-        require_free(files_of(partial.output, file_format))
-        if any(partial.path.iterdir()):
-            partial.require_absent()
+        require_free(files_of(folder.output, file_format))
+        if any(folder.path.iterdir()):
+            folder.require_absent()
     if resume:
-        partial.clear()  # what is not ours is not in the way
+        folder.clear()  # what is not ours is not in the way
     else:
-        partial.empty()
+        folder.empty()

@@ -2,22 +2,19 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from functools import cached_property
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmo.embed.corpus.disk_space import require_space
 from elmo.embed.corpus.partial_folder import PartialFolder
-from elmo.embed.corpus.places import check_output
-from elmo.embed.corpus.shards import Shard
+from elmo.embed.corpus.places import check_output, require_space
+from elmo.embed.corpus.planned_text import Shard
 from elmo.embed.storage.layout import FIRST_ROW, VectorLayout, files_of, format_of
 from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
-from elmo.embed.storage.writers import WRITERS
+from elmo.embed.storage.writers import FileContent, put_in_place
 from elmo.errors import ConfigError, TextError
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
@@ -52,24 +49,17 @@ def join_shards(
                 f"{shard} is {format_of(Path(shard))}, but {output} is {file_format}: shards are joined in their own "
                 "format. Give the output their ending."
             )
-    partial = PartialFolder(output, WRITERS[file_format].work_files)
+    partial = PartialFolder(output)
     with ExitStack() as stack:
         parts = _in_order([stack.enter_context(read_vectors(shard)) for shard in shards])
-        whole = _Whole(parts)
-        layout = whole.layout
         stack.enter_context(partial.held())
         partial.empty()
-        writer = WRITERS[file_format](partial.path, layout, whole.metadata, whole.columns)
-        index = whole.sentence_index()
-        require_space(partial.path, layout, copies=writer.copies, overhead=writer.overhead_bytes(index), done=0)
-        with closing(writer):
-            writer.create(index, whole.rows())
-            joined = Count(stack.enter_context(following(progress)), "joining", len(layout.lengths), "rows")
-            for first, rows, arrays in whole.windows():
-                writer.write(first, rows, arrays)
-                joined.add(len(rows))
-            writer.finish(output, force=force)
-        partial.empty()
+        reported = stack.enter_context(following(progress))
+        content = _content(parts, Count(reported, "joining", sum(map(len, parts)), "rows"))
+        require_space(partial.path, content.layout, overhead=content.overhead_bytes)
+        content.write(file_format, partial.joined)
+        put_in_place(partial.joined, output, file_format, force=force)
+    layout = content.layout
     return {
         "output": str(output),
         "shards": len(parts),
@@ -79,53 +69,40 @@ def join_shards(
     }
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """What the shards are together."""
+def _content(parts: Sequence[StoredVectors], joined: Count) -> FileContent:
+    """What the shards are together. `joined` counts their rows."""
+    facts, firsts = parts[0].metadata, [int(part.metadata[FIRST_ROW]) for part in parts]
+    num_layers = int(facts["num_layers"]) if facts["layers"] == "all" else None
+    lengths = np.array([length for part in parts for length in part.lengths()], dtype=np.int64)
+    store: Any = facts["store"]
 
-    parts: Sequence[StoredVectors]
+    def rows() -> Iterator[StoredRow]:
+        return (part.row(row) for part in parts for row in range(len(part)))
 
-    @property
-    def metadata(self) -> dict[str, str]:
-        """Of the single run."""
-        first = self.parts[0].metadata
-        return {name: value for name, value in first.items() if name not in _OF_SHARDS} | {"run": first[WHOLE_RUN]}
+    def windows() -> Iterator[list[Float[np.ndarray, "*layers tokens dim"]]]:
+        for part in parts:
+            for window in part.windows():
+                yield [part[row] for row in window]
+                joined.add(len(window))
 
-    @property
-    def columns(self) -> TextColumns:
-        """Boundaries stand among the stored tokens already."""
-        files = tuple(json.loads(self.parts[0].metadata.get("files", "[]")))
-        return TextColumns(has_tokens=self.parts[0].has_tokens, files=files)
-
-    @cached_property
-    def layout(self) -> VectorLayout:
-        """Of all rows."""
-        facts = self.parts[0].metadata
-        num_layers = int(facts["num_layers"]) if facts["layers"] == "all" else None
-        lengths = np.array([length for part in self.parts for length in part.lengths()], dtype=np.int64)
-        return VectorLayout(lengths, num_layers, int(facts["dim"]), facts["store"])  # type: ignore[arg-type]
-
-    def rows(self) -> Iterator[StoredRow]:
-        """The text of all rows."""
-        return (part.row(row) for part in self.parts for row in range(len(part)))
-
-    def windows(self) -> Iterator[tuple[int, list[StoredRow], list[Float[np.ndarray, "*layers tokens dim"]]]]:
-        """The rows that were written together: the number of the first one, their text, and their arrays."""
-        for part in self.parts:
-            first = int(part.metadata[FIRST_ROW])
-            for rows in part.windows():
-                yield first + rows.start, [part.row(row) for row in rows], [part[row] for row in rows]
-
-    def sentence_index(self) -> dict[str, str] | None:
+    def sentence_index() -> dict[str, str] | None:
         """Of equal sentences the last one's row, in the order of the first ones."""
         index: dict[str, str] = {}
-        for part in self.parts:
-            found = part.sentence_index()
-            if found is None:
+        for part, first in zip(parts, firsts, strict=True):
+            if (found := part.sentence_index()) is None:
                 return None
-            first = int(part.metadata[FIRST_ROW])
             index |= {sentence: str(first + int(row)) for sentence, row in found.items()}
         return index
+
+    return FileContent(
+        VectorLayout(lengths, num_layers, int(facts["dim"]), store),
+        {name: value for name, value in facts.items() if name not in _OF_SHARDS} | {"run": facts[WHOLE_RUN]},
+        # Boundaries are among the stored tokens already.
+        TextColumns(parts[0].has_tokens, files=tuple(json.loads(facts.get("files", "[]")))),
+        rows,
+        sentence_index,
+        windows,
+    )
 
 
 def _in_order(parts: Sequence[StoredVectors]) -> list[StoredVectors]:

@@ -1,25 +1,25 @@
-"""PartialFolder: `OUTPUT.partial/`, where a file of vectors grows and which a killed run can be resumed from.
+"""PartialFolder: `OUTPUT.partial/`, where a file of vectors is made and from which an ended run is resumed.
 
-manifest.json    what is being made: text, model, settings, and checksums of the file's structure; written when that
-                 structure is complete, removed last of all
-windows.jsonl    a line for each finished window: where it ends, and the checksum of its vectors
-progress.json    how many windows are finished and synced, and the checksum of their lines in windows.jsonl
-state-N.npz      carry mode only: the rows' state after N rows of the text
-input.txt        the text, if it came from standard input or a pipe
+manifest.json        the settings that decide what is in the file; written first, removed last
+input.txt            the text, if it came from standard input or a pipe
+part-000000000512    the vectors of the window that begins at row 512, behind their checksum
+vectors, vectors.*   the file that is joined from the parts
 
-Whatever is found here is checked before it is believed: a file that is missing, cut off, changed or a link ends in an
-OutputError that says which, and nothing of the folder is used. One process at a time works in it.
+A part counts if its checksum holds, which covers the run's settings and the part's place too. What doesn't count, be it
+cut off, changed, a link or a folder, is removed and made anew. So parts needn't be synced one by one: a power failure
+costs those of the last seconds. One process at a time works in the folder.
 """
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -30,66 +30,41 @@ from elmo.disk.arrays import read_npz
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
+from elmo.embed.storage.layout import VectorLayout
 from elmo.errors import ConfigError, OutputError
-from elmo.process.progress.report import SILENT, Count, Progress
-from elmo.shapes import Float, Int
+from elmo.process.progress.report import Count, Progress
+from elmo.shapes import Float
 from elmo.text.files.lines import limited_lines
 from elmo.text.files.text_file import opened, text_name
 from elmo.weights.fingerprint import text_hash
 
 _MANIFEST_FILE = "manifest.json"
-_PROGRESS_FILE = "progress.json"
-_WINDOWS_FILE = "windows.jsonl"
+_MANIFEST_BYTES = 1 << 20
 _INPUT_FILE = "input.txt"
-_OWN_FILES = (_MANIFEST_FILE, _PROGRESS_FILE, _WINDOWS_FILE, _INPUT_FILE)
-_STATE_FILE = re.compile(r"state-\d{1,18}\.npz", re.ASCII)
-_UNFINISHED = ".unfinished"
-
-FORMAT_VERSION = 3
-_SMALL_FILE = 1 << 20  # bytes
+_JOINED_FILE = "vectors"
+_OURS = re.compile(r"manifest\.json|input\.txt|part-\d{12,18}|vectors(\.(offsets\.npy|text\.jsonl|metadata\.json))?")
+_DIGEST_BYTES = 32
 _BYTES_BETWEEN_REPORTS = 1 << 20
 
-
-@dataclass(frozen=True)
-class Window:
-    """A finished window, as its line in windows.jsonl says."""
-
-    lines: int
-    """Rows of the text up to its end."""
-    tokens: int
-    """Tokens up to its end."""
-    sha256: str
-    """Of its vectors, as the writer stored them."""
-    state_sha256: str = ""
-    """Carry mode: of the state after it."""
-    state_bytes: int = 0
-
-
-@dataclass(frozen=True)
-class Position:
-    """How far a file is finished."""
-
-    lines: int = 0
-    tokens: int = 0
-    windows: int = 0
-    log_bytes: int = 0
-    """Of windows.jsonl: what is beyond belongs to a window that was not finished."""
-    log_sha256: str = hashlib.sha256().hexdigest()
+State = Mapping[str, Float[np.ndarray, "layers rows width"]]
 
 
 class PartialFolder:
-    """The folder of work beside an output file. `work_files`: what the writers may leave there."""
+    """The folder of work beside an output file."""
 
-    def __init__(self, output: Path, work_files: Sequence[str] = ()) -> None:
+    def __init__(self, output: Path) -> None:
         self.output = output
         self.path = output.with_name(output.name + ".partial")
-        self._ours = (*_OWN_FILES, *work_files)
-        self._log_hash = hashlib.sha256()
 
     @property
     def input(self) -> Path:
         """Where a text that can be read only once is kept."""
         return self.path / _INPUT_FILE
+
+    @property
+    def joined(self) -> Path:
+        """The file that becomes the output."""
+        return self.path / _JOINED_FILE
 
     @property
     def is_begun(self) -> bool:
@@ -119,7 +94,7 @@ class PartialFolder:
                 try:
                     yield
                 finally:
-                    if not self.is_begun and (is_new or self._is_tidy()) and not self.clear():
+                    if not self.is_begun and (is_new or not self._foreign()) and not self.clear():
                         self.path.rmdir()
                 return
 
@@ -145,42 +120,39 @@ class PartialFolder:
         except FileNotFoundError:
             return False
 
-    def _is_tidy(self) -> bool:
-        return self.path.is_dir() and not self._foreign()
-
     def _foreign(self) -> list[str]:
-        names = sorted(entry.name.removesuffix(_UNFINISHED) for entry in self.path.iterdir())
-        return [name for name in names if name not in self._ours and not _STATE_FILE.fullmatch(name)]
+        return sorted(entry.name for entry in self.path.iterdir() if not _OURS.fullmatch(entry.name))
 
-    def empty(self, *, keep_input: bool = False) -> None:
+    def empty(self) -> None:
         """Removes everything, the manifest last of all; OutputError if the folder holds what is not ours."""
         if foreign := self._foreign():
             raise OutputError(
                 f"{self.path}: holds {foreign[0]!r}, which no run of elmo made, so it is not removed. Move it away, or "
                 "choose another output."
             )
-        self.clear(keep_input=keep_input)
+        self.clear()
 
-    def clear(self, *, keep_input: bool = False) -> list[str]:
+    def clear(self) -> list[str]:
         """Removes what is ours, the manifest last of all; the names of what is not, which stays."""
         foreign = self._foreign()
         for entry in sorted(self.path.iterdir(), key=lambda entry: entry.name == _MANIFEST_FILE):
-            if entry.name.removesuffix(_UNFINISHED) in foreign or (keep_input and entry == self.input):
-                continue
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
+            if entry.name not in foreign:
+                _remove(entry)
         return foreign
 
-    def spool(self, text: Path | str, progress: Progress = SILENT) -> None:
+    def clear_joined(self) -> None:
+        """Removes what an earlier run had begun to join."""
+        for entry in self.path.glob(f"{_JOINED_FILE}*"):
+            if _OURS.fullmatch(entry.name):
+                _remove(entry)
+
+    def spool(self, text: Path | str, progress: Progress) -> None:
         """Keeps a text that can be read only once. Raises TextError for what is not text, OSError naming the copy.
 
         `progress`: receives its bytes.
         """
         received = Count(progress, "receiving", None, "bytes")
-        unfinished = self.input.with_name(_INPUT_FILE + _UNFINISHED)
-        with opened(text) as (_, content), unfinished.open("xb") as file:
+        with opened(text) as (_, content), self.input.open("xb") as file:
             try:
                 for line in limited_lines(content, text_name(text)):
                     file.write(line)
@@ -191,196 +163,138 @@ class PartialFolder:
                 file.flush()
                 os.fsync(file.fileno())
             except OSError as error:
-                error.filename = error.filename or str(unfinished)
+                error.filename = error.filename or str(self.input)
                 raise
-        unfinished.replace(self.input)
 
-    def begin(self, manifest: Mapping[str, Any]) -> None:
-        """Everything is in place for the first window."""
-        values = {"format_version": FORMAT_VERSION, **manifest}
-        self._write(_MANIFEST_FILE, {**values, "sha256": _digest(values)})
+    def require_input(self) -> None:
+        """OutputError if the copy of the text is missing."""
+        if not os.path.lexists(self.input):
+            raise OutputError(
+                f"{self.path}: can't be resumed: {_INPUT_FILE}, the copy of the text, is missing. Start again with "
+                "--force and without --resume."
+            )
 
-    def manifest(self) -> dict[str, Any]:
-        """What the folder was begun with. OutputError if that can't be trusted."""
-        values = self._read(_MANIFEST_FILE)
-        if values.pop("sha256", None) != _digest(values):
-            raise self.damaged(f"{_MANIFEST_FILE} was changed (its checksum is another)")
-        if values.pop("format_version", None) != FORMAT_VERSION:
-            raise self.damaged("another version of elmo began it")
-        return values
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Notes what decides the file's content."""
+        content = json.dumps({"settings": settings, "sha256": run_hash(settings)}, indent=2)
+        _write_new(self.path / _MANIFEST_FILE, [content.encode("ascii")])
+        sync(self.path / _MANIFEST_FILE)
 
-    def require_same(self, begun: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
-        """ConfigError if the folder was begun with another text, model or setting: its halves would differ."""
-        for name in manifest:
-            if begun.get(name) != manifest[name]:
+    def require_same(self, settings: Mapping[str, Any]) -> None:
+        """ConfigError if the folder was begun with another text, model or setting: its parts would differ."""
+        begun = _read_manifest(self.path / _MANIFEST_FILE)
+        for name in settings:
+            if begun is not None and begun.get(name) != settings[name]:
                 raise ConfigError(
-                    f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {manifest[name]!r}: the two "
+                    f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {settings[name]!r}: the two "
                     "halves of the file would differ. Resume with what it was begun with, or start again with --force "
                     "and without --resume."
                 )
 
-    def finished(self, lengths: Int[np.ndarray, " rows"]) -> tuple[Position, list[Window]]:
-        """How far the file is finished, and its windows. `lengths`: tokens of each row.
 
-        OutputError if the folder's records contradict each other or the text.
+@dataclass(frozen=True)
+class Parts:
+    """The parts of one run: windows of rows, each with its vectors in a file of its own."""
+
+    folder: Path
+    run: str
+    """The run's `run_hash`."""
+    layout: VectorLayout
+    windows: Sequence[range]
+
+    def write(
+        self, window: range, arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]], state: State | None = None
+    ) -> None:
+        """Stores the vectors of a window, and in carry mode the state after it.
+
+        Raises OutputError for a number that the stored type can't hold.
         """
-        if not os.path.lexists(self.path / _PROGRESS_FILE):
-            progress, log = Position(), b""
-        else:
-            progress = self._checked_progress(self._read(_PROGRESS_FILE))
-            log = self._log(progress)
-        windows = [self._checked_window(line) for line in log.splitlines()]
-        ends = np.array([window.lines for window in windows], dtype=np.int64)
-        tokens = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        last = windows[-1] if windows else Window(0, 0, "")
-        if (
-            len(windows) != progress.windows
-            or (last.lines, last.tokens) != (progress.lines, progress.tokens)
-            or (np.diff(ends, prepend=0) < 1).any()
-            or last.lines > len(lengths)
-            or [window.tokens for window in windows] != tokens[ends].tolist()
-        ):
-            raise self.damaged(f"{_PROGRESS_FILE} and {_WINDOWS_FILE} do not agree with each other or with the text")
-        self._log_hash = hashlib.sha256(log)
-        return progress, windows
+        stored = [self.layout.stored(array, row) for row, array in zip(window, arrays, strict=True)]
+        pieces: list[Any] = [np.ascontiguousarray(array).data for array in stored if array.size]
+        if state:
+            content, named = BytesIO(), dict[str, Any](state)  # savez has keywords of its own
+            np.savez(content, **named)
+            pieces.append(content.getbuffer())
+        checksum = self._checksum(window)
+        for piece in pieces:
+            checksum.update(piece)
+        _write_new(self._file(window), [checksum.digest(), *pieces])
 
-    def advance(
-        self,
-        before: Position,
-        window: Window,
-        state: Mapping[str, Float[np.ndarray, "layers rows width"]] | None = None,
-    ) -> Position:
-        """Notes that the file is synced up to the end of `window`, with the `state` that the next one continues."""
-        if state is not None:
-            content = BytesIO()
-            arrays: Any = state  # by name; type checkers think of savez's own keywords
-            np.savez(content, **arrays)
-            digest = hashlib.sha256(content.getbuffer()).hexdigest()
-            window = Window(window.lines, window.tokens, window.sha256, digest, len(content.getbuffer()))
-            self._replace(self._state_file(window.lines).name, content.getvalue())
-        line = (json.dumps(asdict(window)) + "\n").encode("ascii")
-        self._append_to_log(before.log_bytes, line)
-        self._log_hash.update(line)
-        after = Position(
-            window.lines, window.tokens, before.windows + 1, before.log_bytes + len(line), self._log_hash.hexdigest()
-        )
-        self._write(_PROGRESS_FILE, asdict(after))
-        if state is not None and before.lines:
-            self._state_file(before.lines).unlink(missing_ok=True)
-        return after
+    def kept(self, progress: Progress, *, in_order: bool) -> list[range]:
+        """The windows whose parts count; `in_order`: up to the first that doesn't. `progress`: receives their rows."""
+        there = [window for window in self.windows if os.path.lexists(self._file(window))]
+        checked = Count(progress, "checking", sum(map(len, there)), "rows")
+        found: list[range] = []
+        for window in there:
+            is_next = window is self.windows[len(found)]
+            if (is_next or not in_order) and self._holds(window):
+                found.append(window)
+            elif in_order:
+                break
+            checked.add(len(window))
+        return found
 
-    def state(self, windows: Sequence[Window]) -> dict[str, Float[np.ndarray, "layers rows width"]]:
-        """Carry mode: the rows' state after these windows. OutputError if it isn't there as it was written."""
-        if not windows:
-            return {}
-        path, last = self._state_file(windows[-1].lines), windows[-1]
+    def arrays(self, window: range) -> list[Float[np.ndarray, "*layers tokens dim"]]:
+        """The vectors of a window, mapped into memory."""
+        shapes = [self.layout.shape(row) for row in window]
+        ends = np.cumsum([0, *(math.prod(shape) for shape in shapes)]).tolist()
+        numbers = np.empty(0, self.layout.dtype)
+        if ends[-1]:
+            with open_regular(self._file(window), own=True) as file:
+                mapped: Any = file  # any file with a descriptor will do
+                numbers = np.asarray(np.memmap(mapped, self.layout.dtype, "r", _DIGEST_BYTES, (ends[-1],)))
+        return [numbers[start:stop].reshape(shape) for start, stop, shape in zip(ends, ends[1:], shapes, strict=False)]
+
+    def state(self, window: range) -> State:
+        """Carry mode: the rows' state after a window that is kept."""
+        start = _DIGEST_BYTES + self.layout.bytes_per_token * int(self.layout.lengths[window.start : window.stop].sum())
+        with open_regular(self._file(window), own=True) as file:
+            file.seek(start)
+            return read_npz(BytesIO(file.read()))
+
+    def remove(self, window: range) -> None:
+        """Gives its bytes back to the disk."""
+        _remove(self._file(window))
+
+    def _file(self, window: range) -> Path:
+        return self.folder / f"part-{window.start:012d}"
+
+    def _checksum(self, window: range) -> Any:
+        return hashlib.sha256(f"{self.run} {window.start} {window.stop}\n".encode())
+
+    def _holds(self, window: range) -> bool:
         try:
-            content = read_bytes(path, limit=last.state_bytes, own=True)
-        except OSError as error:
-            raise self.damaged(f"{path.name} can't be used: {error.strerror}") from None
-        if hashlib.sha256(content).hexdigest() != last.state_sha256:
-            raise self.damaged(f"{path.name} was changed (its checksum is another)")
-        return read_npz(BytesIO(content))
-
-    def damaged(self, what: str) -> OutputError:
-        """What to raise when the folder can't be trusted."""
-        return DamagedFolder(
-            f"{self.path}: can't be resumed: {what}, so its vectors might be wrong. Start again with --force and "
-            "without --resume."
-        )
-
-    def require_plain(self, *, needs_input: bool, work_folders: Collection[str]) -> None:
-        """OutputError if something there is a link, or a folder of another name than `work_folders`.
-
-        `needs_input`: the copy of the text must be there too.
-        """
-        if needs_input and not os.path.lexists(self.input):
-            raise self.damaged(f"{_INPUT_FILE}, the copy of the text, is missing")
-        foreign = self._foreign()
-        for entry in sorted(self.path.rglob("*")):
-            status, name = entry.lstat(), entry.relative_to(self.path)
-            if name.parts[0] in foreign or (stat.S_ISDIR(status.st_mode) and str(name) in work_folders):
-                continue
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-                raise self.damaged(f"{name} is a link or no regular file")
-
-    def _checked_progress(self, values: dict[str, Any]) -> Position:
-        if sorted(values) != sorted(asdict(Position())) or not _are_counts(values, "log_sha256"):
-            raise self.damaged(f"{_PROGRESS_FILE} does not say how far it is finished")
-        return Position(**values)
-
-    def _checked_window(self, line: bytes) -> Window:
-        values = self._parsed(_WINDOWS_FILE, line)
-        if sorted(values) != sorted(asdict(Window(0, 0, ""))) or not _are_counts(values, "sha256", "state_sha256"):
-            raise self.damaged(f"{_WINDOWS_FILE} has a line that describes no window")
-        return Window(**values)
-
-    def _log(self, progress: Position) -> bytes:
-        try:
-            with open_regular(self.path / _WINDOWS_FILE, own=True) as file:
-                log = file.read(progress.log_bytes) if progress.log_bytes <= os.fstat(file.fileno()).st_size else b""
-        except OSError as error:
-            raise self.damaged(f"{_WINDOWS_FILE} can't be used: {error.strerror}") from None
-        if hashlib.sha256(log).hexdigest() != progress.log_sha256:
-            raise self.damaged(f"{_WINDOWS_FILE} was changed (its checksum is another)")
-        return log
-
-    def _append_to_log(self, at: int, line: bytes) -> None:
-        path = self.path / _WINDOWS_FILE
-        if at == 0:
-            path.unlink(missing_ok=True)
-            path.touch(exist_ok=False)
-        with open_regular(path, own=True, change=True) as file:
-            file.truncate(at)  # a line of a window that was not finished
-            file.seek(at)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _state_file(self, lines: int) -> Path:
-        return self.path / f"state-{lines}.npz"
-
-    def _read(self, name: str) -> dict[str, Any]:
-        try:
-            content = read_bytes(self.path / name, limit=_SMALL_FILE, own=True)
-        except OSError as error:
-            raise self.damaged(f"{name} can't be used: {error.strerror}") from None
-        return self._parsed(name, content)
-
-    def _parsed(self, name: str, content: bytes) -> dict[str, Any]:
-        try:
-            values = json.loads(content)
-        except (ValueError, RecursionError):
-            raise self.damaged(f"{name} is not JSON") from None
-        if not isinstance(values, dict):
-            raise self.damaged(f"{name} holds no JSON object")
-        return values
-
-    def _write(self, name: str, values: Mapping[str, Any]) -> None:
-        self._replace(name, json.dumps(dict(values), indent=2).encode("ascii"))
-
-    def _replace(self, name: str, content: bytes) -> None:
-        unfinished = self.path / (name + _UNFINISHED)
-        unfinished.unlink(missing_ok=True)
-        with unfinished.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self.path / name)
-        sync(self.path)
+            with open_regular(self._file(window), own=True) as file:
+                digest = file.read(_DIGEST_BYTES)
+                return hashlib.file_digest(file, lambda: self._checksum(window)).digest() == digest
+        except OSError:
+            return False
 
 
-class DamagedFolder(OutputError):
-    """What a killed run left can't be trusted."""
+def run_hash(settings: Mapping[str, Any]) -> str:
+    """One hash of all that decides a file's content."""
+    return text_hash(json.dumps(dict(settings), sort_keys=True))
 
 
-def _digest(values: Mapping[str, Any]) -> str:
-    return text_hash(json.dumps(dict(values), sort_keys=True))
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    """The settings that a folder was begun with; None if nobody noted them, or not as they stand there."""
+    try:
+        values = json.loads(read_bytes(path, limit=_MANIFEST_BYTES, own=True))
+        return values["settings"] if values["sha256"] == run_hash(values["settings"]) else None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
 
 
-def _are_counts(values: Mapping[str, Any], *texts: str) -> bool:
-    """Whether all values are integers from 0 on, but those of the names `texts`, which are strings."""
-    return all(
-        isinstance(value, str) if name in texts else type(value) is int and 0 <= value < 1 << 62
-        for name, value in values.items()
-    )
+def _write_new(path: Path, pieces: Sequence[Any]) -> None:
+    """Writes a file in the place of whatever bears its name."""
+    _remove(path)
+    with path.open("xb") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,17 +1,23 @@
-"""Where a file of vectors comes from and goes to: all that can be checked before a model is loaded.
+"""Where a file of vectors comes from and goes to, and whether it fits: all that can be checked before a model computes.
 
 Nothing that is there is replaced without leave, the text is never replaced at all, and every name that will be needed
 is one that the file system can hold.
 """
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
+from elmo.disk.output import exists_already, is_disk_full, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
-from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
+from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
+from elmo.errors import OutputError
 from elmo.text.files.text_file import check_is_text_file, require_other_file
+
+_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def check_places(
@@ -25,9 +31,7 @@ def check_places(
     file_format = format_of(output, format)
     for text in texts:
         check_is_text_file(text)
-    targets = (*files_of(output, file_format), PartialFolder(output).path)
-    for text in texts:
-        for target in targets:
+        for target in (*files_of(output, file_format), PartialFolder(output).path):
             require_other_file(text, target)
     # What is there may be a resumed run's own: that takes a look at the text.
     return check_output(output, format, force=force or resume)
@@ -39,7 +43,8 @@ def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat
     Raises ConfigError (no such format), OutputError (something is in the way), MissingExtraError.
     """
     file_format = format_of(output, format)
-    require_libraries(file_format)
+    if file_format == "parquet":
+        require_pyarrow("writing Parquet")
     require_possible(output)
     for target in reversed(files_of(output, file_format)):  # the file that was named comes first
         require_file_or_nothing(target)
@@ -54,3 +59,56 @@ def require_free(targets: Sequence[Path]) -> None:
     for target in reversed(targets):  # the file that was named comes first
         if os.path.lexists(target):
             raise exists_already(target)
+
+
+def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: int = 0) -> None:
+    """OutputError unless the disk of `folder` has room for a file of vectors.
+
+    `overhead`: bytes beside its numbers; `done`: bytes there already.
+    """
+    free = shutil.disk_usage(folder).free
+    needed = layout.num_bytes + overhead - done
+    if needed <= free:
+        return
+    choices = []
+    if layout.num_layers is not None:
+        choices.append(f"--layers average ({_size(replace(layout, num_layers=None).num_bytes + overhead)})")
+    if layout.store != "float16":
+        choices.append("--store float16")
+    advice = f"Try {' or '.join(choices)}." if choices else "Free some space, or name another disk."
+    layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
+    raise OutputError(
+        f"Not enough disk: {_size(needed)} needed for {_count(layout.num_tokens)} tokens ({layers}, {layout.store}), "
+        f"{_size(free)} free. {advice} The disk is that of {folder}."
+    )
+
+
+@contextmanager
+def disk_full_explained(folder: Path, needed: int, resume: str) -> Iterator[None]:
+    """Turns the error of a full disk into an OutputError with the bytes `needed`; `resume`: how to continue."""
+    try:
+        yield
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        free = shutil.disk_usage(folder).free
+        raise OutputError(
+            f"{folder}: the disk is full: {needed:,} more bytes are needed, {free:,} are free. What is finished is "
+            f"kept: free some space, then {resume}."
+        ) from error
+
+
+def _size(num_bytes: float) -> str:
+    """For people: "20.5 GB"."""
+    for unit, factor in _UNITS:
+        if num_bytes >= factor:
+            return f"{num_bytes / factor:.1f} {unit}"
+    return f"{num_bytes:.0f} bytes"
+
+
+def _count(tokens: int) -> str:
+    """ "1.7e6" from a hundred thousand on."""
+    if tokens < 100_000:
+        return str(tokens)
+    digits, exponent = f"{tokens:.1e}".split("e")
+    return f"{digits}e{int(exponent)}"

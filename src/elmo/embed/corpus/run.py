@@ -1,260 +1,260 @@
-"""Run: a call of `embed_corpus` when all is checked and planned: begins or resumes, embeds windows, and finishes."""
+"""Run: a call of `embed_corpus` when all is checked and planned: embeds the windows that are missing, and joins all."""
 
+import json
+import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from elmo.embed.corpus.background_writer import BackgroundWriter
-from elmo.embed.corpus.disk_space import disk_full, require_space
-from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Position, Window
-from elmo.embed.corpus.places import require_free
-from elmo.embed.corpus.plan import CorpusPlan, StopAsked
-from elmo.embed.corpus.text_source import TextSource
+from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
+from elmo.embed.corpus.partial_folder import PartialFolder, Parts, run_hash
+from elmo.embed.corpus.places import disk_full_explained, require_free, require_space
+from elmo.embed.corpus.planned_text import PlannedText, StopAsked
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import files_of
+from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.readers import read_vectors
-from elmo.embed.storage.writers import WRITERS, VectorWriter
-from elmo.embed.windows import windows
+from elmo.embed.storage.text_columns import TextColumns
+from elmo.embed.storage.writers import FileContent, put_in_place
 from elmo.errors import ElmoError, Interrupted
-from elmo.layer_choice import Layers
-from elmo.process.progress.report import Count, Progress
+from elmo.layer_choice import LayerChoice, Layers
+from elmo.process.progress.report import Progress
 from elmo.shapes import Float
+from elmo.text.formats.form import form_of
 from elmo.text.reading.placed import PlacedSentence
-
-WORK_FILES = tuple(sorted({name for writer in WRITERS.values() for name in writer.work_files}))
-"""What any writer may leave in the folder of work."""
-WORK_FOLDERS = frozenset(writer.work_folder for writer in WRITERS.values() if writer.work_folder)
-"""Which of them are folders."""
+from elmo.version import __version__
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
     """One call, when all is checked and planned."""
 
     embedder: Embedder
-    source: TextSource
-    plan: CorpusPlan
-    partial: PartialFolder
-    writer: VectorWriter
+    text: PlannedText
+    folder: PartialFolder
     layers: Layers
-    window: int | None
+    format: FileFormat
+    store: StoredType
+    columns: TextColumns
+    limits: tuple[int, int | None]
+    """Rows and tokens of a window."""
     force: bool
     progress: Progress
     stop_asked: StopAsked | None
-    begun_anew: str | None = None
-    left_behind: list[str] = field(default_factory=list)
-    """What stays in the partial folder, because it isn't ours."""
-    tokens_kept: int = 0
-    started: float = field(default_factory=time.perf_counter)
 
-    def make(self, settings: Mapping[str, Any], *, resume: bool) -> Position:
-        """Makes the file, resuming an earlier run if asked; returns how far that run had come."""
-        if resume and self._is_made():
-            self.left_behind = self.partial.clear()
-            return Position(len(self.plan.lengths), self.plan.num_tokens)
-        # The folder is emptied only after the writer has closed its files.
-        with closing(self.writer):
-            before = self._begun(settings)
-            self._require_space(done=before.tokens)
-            with self._explained():
-                self._embed_windows(before)
-                self.writer.finish(self.partial.output, force=self.force)
-        self.left_behind = self.partial.clear()
-        return before
+    def make(self, *, resume: bool) -> dict[str, Any]:
+        """Makes the file, from the parts of an earlier run where they can be kept, and reports."""
+        started, kept = time.perf_counter(), self.text.windows
+        if not (resume and self._is_made()):
+            if not self.folder.is_begun and not self.force:
+                require_free(files_of(self.folder.output, self.format))
+            self.folder.require_same(self.settings)
+            kept = self.parts.kept(self.progress, in_order=self._carries) if resume else []
+            done = sum(int(self.layout.lengths[it.start : it.stop].sum()) for it in kept) * self.layout.bytes_per_token
+            require_space(self.folder.path, self.layout, overhead=self.content.overhead_bytes, done=done)
+            with self._disk_full_explained(0):
+                self.folder.begin(self.settings)
+            self._embed(kept)
+            self._join()
+        return self._report(kept, started, self.folder.clear())
 
-    def _begun(self, settings: Mapping[str, Any]) -> Position:
-        """Begins the run, or finds how far an earlier one has come."""
-        if self.embedder.state == "carry":
-            self.embedder.reset()
-        if not self.partial.is_begun:
-            if not self.force:
-                require_free(files_of(self.partial.output, self.writer.format))
-            self._begin(settings)
-        try:
-            return self._trusted(settings)
-        except DamagedFolder as error:
-            if not self.force:
-                raise
-            self.begun_anew = str(error)
-            self._begin_anew(settings)
-            return Position()
-
-    def report(self, before: Position) -> dict[str, Any]:
-        """What was done."""
-        plan, seconds = self.plan, time.perf_counter() - self.started
+    def _report(self, kept: list[range], started: float, left_behind: list[str]) -> dict[str, Any]:
+        text, seconds = self.text, time.perf_counter() - started
         report = {
-            "output": str(self.partial.output),
-            "lines": len(plan.lengths),
-            "tokens": plan.num_tokens,
-            "blank_lines": int((plan.lengths == 0).sum()) - self._num_bad_rows(),
-            "bad_lines": plan.bad_lines,
-            "bytes": self.partial.output.stat().st_size,
-            "resumed_at_line": before.lines,
+            "output": str(self.folder.output),
+            "lines": len(text.lengths),
+            "tokens": text.num_tokens,
+            "blank_lines": text.num_blank_rows,
+            "bad_lines": text.bad_lines,
+            "bytes": self.folder.output.stat().st_size,
+            "resumed_at_line": sum(map(len, kept)),
             "seconds": round(seconds, 3),
-            "tokens_per_second": round((plan.num_tokens - before.tokens) / max(seconds, 1e-9), 1),
-            "metadata": self.writer.metadata,
+            "tokens_per_second": round((text.num_tokens - self._tokens_of(kept)) / max(seconds, 1e-9), 1),
+            "metadata": dict(self.content.metadata),
         }
-        if self.begun_anew is not None:
-            report["begun_anew"] = self.begun_anew
-        if self.left_behind:
-            report["left_behind"] = [str(self.partial.path / name) for name in self.left_behind]
+        if left_behind:
+            report["left_behind"] = [str(self.folder.path / name) for name in left_behind]
         return report
 
-    def _num_bad_rows(self) -> int:
-        """Rows without tokens because a line is bad: several bad lines may be one row, or none."""
-        rows = {row for row in self.plan.bad_rows if row - self.source.first < len(self.plan.lengths)}
-        return sum(1 for row in rows if self.plan.lengths[row - self.source.first] == 0)
+    @property
+    def _carries(self) -> bool:
+        return self.embedder.state == "carry"
+
+    def _tokens_of(self, windows: list[range]) -> int:
+        return sum(int(self.text.lengths[window.start : window.stop].sum()) for window in windows)
 
     def _is_made(self) -> bool:
         """Whether this run's output is already complete and in place."""
-        output = self.partial.output
         try:
-            with read_vectors(output, self.writer.format) as vectors:
-                is_whole = len(vectors) == len(self.plan.lengths)
-                return is_whole and vectors.metadata.get("run") == self.writer.metadata["run"]
+            with read_vectors(self.folder.output, self.format) as vectors:
+                is_whole = len(vectors) == len(self.text.lengths)
+                return is_whole and vectors.metadata.get("run") == self.content.metadata["run"]
         except (ElmoError, OSError, ValueError):
             return False
 
-    def _begin(self, settings: Mapping[str, Any]) -> None:
-        """Makes the file's structure."""
-        self._require_space(done=0)
-        with self._explained():
-            facts = self.writer.create(self.plan.sentence_index, self.source.rows_from(0, self.plan.lengths))
-            self.partial.begin({"settings": dict(settings), "structure": facts})
-
-    def _begin_anew(self, settings: Mapping[str, Any]) -> None:
-        self.writer.close()
-        self.partial.empty(keep_input=True)
-        self._begin(settings)
-
-    def _require_space(self, done: int) -> None:
-        layout, writer = self.writer.layout, self.writer
-        overhead = writer.overhead_bytes(self.plan.sentence_index)
-        bytes_done = overhead + done * layout.bytes_per_token if done else 0
-        require_space(self.partial.path, layout, copies=writer.copies, overhead=overhead, done=bytes_done)
-
-    def _trusted(self, settings: Mapping[str, Any]) -> Position:
-        """Compares everything on disk with its checksum; returns how far the file is finished."""
-        partial = self.partial
-        manifest = partial.manifest()
-        partial.require_same(manifest.get("settings", {}), settings)
-        try:
-            if changed := self.writer.what_changed(manifest.get("structure", {})):
-                raise partial.damaged(changed)
-            before, finished = partial.finished(self.plan.lengths)
-            self._check_windows(finished)
-            if self.embedder.state == "carry":
-                self.embedder.load_state_dict(partial.state(finished))
-        except DamagedFolder:
-            raise
-        except OSError as error:
-            raise partial.damaged(f"{Path(str(error.filename)).name} can't be used: {error.strerror}") from None
-        return before
-
-    def _check_windows(self, finished: Sequence[Window]) -> None:
-        if not finished:
+    def _embed(self, kept: list[range]) -> None:
+        """Embeds the windows that are not kept. While one is embedded, the one before is written."""
+        embedder, text, parts = self.embedder, self.text, self.parts
+        missing = set(text.windows).difference(kept)
+        if not missing:
             return
-        first = 0
-        checked = Count(self.progress, "checking", finished[-1].lines, "rows")
-        for window in finished:
-            if self.writer.window_checksum(first, window.lines) != window.sha256:
-                raise self.partial.damaged(f"the vectors of rows {first + 1} to {window.lines} were changed")
-            checked.add(window.lines - first)
-            first = window.lines
-
-    def _embed_windows(self, done: Position) -> None:
-        embedder, carries = self.embedder, self.embedder.state == "carry"
-        if done.lines == len(self.plan.lengths):
-            return
-        rows = self.source.rows_from(done.lines, self.plan.lengths)
-        self._tell(done.tokens)
-        lines, tokens = done.lines, done.tokens
-        # Whatever happens, the window that is being written comes to its end before the file is closed.
-        with _Keeper(self.partial, self.writer, done) as keeper:
-            for group in windows(rows, *embedder.window_limits(self.window), length=_num_tokens):
+        if self._carries:
+            embedder.load_state_dict(parts.state(kept[-1]) if kept else {})
+        done = self._tokens_of(kept)
+        self.progress.show("embedding", done, text.num_tokens, "tokens")
+        rows = text.source.rows_as_planned(text.lengths)
+        # Whatever happens, the window that is being written is finished.
+        with self._disk_full_explained(done), ThreadPoolExecutor(1, thread_name_prefix="one-behind") as pool:
+            written: Future[None] | None = None
+            for window in text.windows:
+                group = list(islice(rows, len(window)))
+                if window not in missing:
+                    continue
                 if self.stop_asked is not None and self.stop_asked():
-                    keeper.wait()
-                    raise Interrupted(self._interrupted(lines))
+                    _wait(written)
+                    raise Interrupted(self._interrupted(window.start))
                 arrays = embedder.embed([row.tokens for row in group], self.layers)
-                state = embedder.state_dict() if carries else None
-                keeper.wait()
-                self._tell(tokens)
-                self.tokens_kept = tokens
-                first, lines, tokens = lines, lines + len(group), tokens + sum(map(_num_tokens, group))
-                keeper.keep(first, group, arrays, tokens, state)
-            keeper.wait()
-            self._tell(tokens)
+                state = embedder.state_dict() if self._carries else None
+                _wait(written)
+                self.progress.show("embedding", done, text.num_tokens, "tokens")
+                written = pool.submit(parts.write, window, arrays, state)
+                done += self._tokens_of([window])
+            _wait(written)
+            next(rows, None)  # raises if the text has grown
+            self.progress.show("embedding", done, text.num_tokens, "tokens")
 
-    def _tell(self, tokens: int) -> None:
-        self.progress.show("embedding", tokens, self.plan.num_tokens, "tokens")
+    def _join(self) -> None:
+        """Writes the file and puts it in its place."""
+        needed = self.layout.num_bytes + self.content.overhead_bytes
+        # Without room for all vectors twice, each part makes room for the next: a run killed now embeds it again.
+        is_tight = shutil.disk_usage(self.folder.path).free < needed
+        with self._disk_full_explained(0):
+            self.folder.clear_joined()
+            self._content(remove=is_tight).write(self.format, self.folder.joined)
+            put_in_place(self.folder.joined, self.folder.output, self.format, force=self.force)
 
-    def _interrupted(self, lines: int) -> str:
+    def _interrupted(self, row: int) -> str:
         return (
-            f"{self.partial.output}: interrupted after row {lines:,} of {len(self.plan.lengths):,}. What is finished "
-            f"is kept in {self.partial.path}. Continue with the same command and --resume."
+            f"{self.folder.output}: interrupted after row {row:,} of {len(self.text.lengths):,}. What is finished "
+            f"is kept in {self.folder.path}. Continue with the same command and --resume."
         )
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turns the error of a full disk into one that says how many bytes are needed and free."""
-        try:
-            yield
-        except OSError as error:
-            layout = self.writer.layout
-            needed = self.writer.copies * layout.num_bytes - self.tokens_kept * layout.bytes_per_token
-            resume = "run the same command with --resume" if self.partial.is_begun else "run it again"
-            told = disk_full(error, self.partial.path, needed, resume)
-            if told is None:
-                raise
-            raise told from error
+    def _disk_full_explained(self, done: int) -> Any:
+        resume = "run the same command with --resume" if self.folder.is_begun else "run it again"
+        needed = (self.text.num_tokens - done) * self.layout.bytes_per_token
+        return disk_full_explained(self.folder.path, needed, resume)
+
+    @cached_property
+    def layout(self) -> VectorLayout:
+        """The shapes of what is stored."""
+        num_layers = self.embedder.num_layers if self._choice.keeps_all else None
+        # With boundaries kept, even a blank line has two vectors.
+        lengths = self.text.lengths + (2 if self.embedder.keep_boundaries else 0)
+        return VectorLayout(lengths, num_layers, self.embedder.layer_dim, self.store)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The files of the windows."""
+        return Parts(self.folder.path, run_hash(self.settings), self.layout, self.text.windows)
+
+    @cached_property
+    def content(self) -> FileContent:
+        """What the file will have."""
+        return self._content(remove=False)
+
+    def _content(self, *, remove: bool) -> FileContent:
+        """`remove`: whether each part is removed when it has been read."""
+        index: dict[str, str] | None = {} if self._has_sentence_index else None
+
+        def rows() -> Iterator[PlacedSentence]:
+            for number, row in enumerate(self.text.source.rows_as_planned(self.text.lengths)):
+                if index is not None and row.tokens:  # as AllenNLP: of equal sentences the last one's row
+                    index[row.text.strip()] = str(number)
+                yield row
+
+        def windows() -> Iterator[list[Float[np.ndarray, "*layers tokens dim"]]]:
+            for window in self.text.windows:
+                yield self.parts.arrays(window)
+                if remove:
+                    self.parts.remove(window)
+
+        return FileContent(self.layout, self._metadata, self.columns, rows, lambda: index, windows)
+
+    @cached_property
+    def _choice(self) -> LayerChoice:
+        return LayerChoice.of(self.layers, self.embedder.num_layers)
+
+    @property
+    def _has_sentence_index(self) -> bool:
+        """Whether the file holds each sentence's row: AllenNLP's does, if the words may be in it."""
+        return self.format == "hdf5" and self.columns.has_tokens
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """All that decides the file's content: a resumed run must have the same."""
+        shard = self.text.shard
+        return self._settings_of_whole | ({} if shard is None else {SHARD: str(shard)})
+
+    @cached_property
+    def _settings_of_whole(self) -> dict[str, Any]:
+        """`settings`, the same for each shard of a text."""
+        source, reading, embedder = self.text.source, self.text.source.reading, self.embedder
+        formats = [form_of(path, reading.format, reading.field, reading.encoding).format for path in source.paths]
+        return self._facts | {
+            "format": self.format,
+            "sentence_index": str(self._has_sentence_index),
+            "text_sha256": self.text.sha256,
+            "text_bytes": self.text.num_bytes,
+            "encoding": reading.encoding,
+            "errors": reading.errors,
+            "text_formats": formats,
+            "field": reading.field,
+            "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
+            "window_lines": self.limits[0],
+            "window_tokens": self.limits[1],
+            "max_tokens": embedder.max_tokens,
+            "device": embedder.device.partition(":")[0],
+            "products": embedder.products,
+        }
+
+    @cached_property
+    def _facts(self) -> dict[str, str]:
+        """No dates, and names only of several files, so that equal runs give equal files."""
+        embedder, files = self.embedder, self.columns.files
+        return (
+            ({"files": json.dumps(files)} if files else {})
+            | ({} if self.columns.has_tokens else {"words": "left out"})
+            | {
+                "elmo_version": __version__,
+                "model_hash": embedder.model_hash,
+                "layers": self._choice.name,
+                "num_layers": str(embedder.num_layers),
+                "dim": str(embedder.layer_dim),
+                "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
+                "dtype": embedder.dtype,
+                "store": self.store,
+                "tokenizer": self.text.source.tokenizer_name,
+                "sentences": self.text.source.reading.sentences,
+                "keep_boundaries": str(embedder.keep_boundaries),
+            }
+        )
+
+    @cached_property
+    def _metadata(self) -> Mapping[str, str]:
+        """What the file holds about itself."""
+        metadata, text = self._facts | {"run": run_hash(self.settings)}, self.text
+        if text.shard is not None:
+            metadata |= {SHARD: str(text.shard), FIRST_ROW: str(text.source.first), ALL_ROWS: str(text.num_rows)}
+            metadata |= {WHOLE_RUN: run_hash(self._settings_of_whole)}
+        return metadata
 
 
-class _Keeper:
-    """Writes windows to disk in a thread of its own, one after the other, and notes each one once it is there."""
-
-    def __init__(self, partial: PartialFolder, writer: VectorWriter, done: Position) -> None:
-        self._partial = partial
-        self._writer = writer
-        self._done = done
-        self._behind = BackgroundWriter()
-
-    def keep(
-        self,
-        first: int,
-        group: Sequence[PlacedSentence],
-        arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]],
-        tokens: int,
-        state: dict[str, Float[np.ndarray, "layers rows width"]] | None,
-    ) -> None:
-        """Starts writing the window whose first row is `first`; `tokens`: their number up to its end."""
-        self._behind.start(self._keep, first, group, arrays, tokens, state)
-
-    def wait(self) -> None:
-        """Waits until the last window is on disk."""
-        self._behind.wait()
-
-    def _keep(
-        self,
-        first: int,
-        group: Sequence[PlacedSentence],
-        arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]],
-        tokens: int,
-        state: dict[str, Float[np.ndarray, "layers rows width"]] | None,
-    ) -> None:
-        checksum = self._writer.write(first, group, arrays)
-        self._done = self._partial.advance(self._done, Window(first + len(group), tokens, checksum), state)
-
-    def __enter__(self) -> "_Keeper":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._behind.__exit__(*error)
-
-
-def _num_tokens(row: PlacedSentence) -> int:
-    return len(row.tokens)
+def _wait(written: Future[None] | None) -> None:
+    """Until the last part is on the disk; raises what went wrong."""
+    if written is not None:
+        written.result()

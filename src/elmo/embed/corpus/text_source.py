@@ -49,7 +49,7 @@ class TextSource:
         """The same text, of which only these rows are the run's."""
         return replace(self, first=first, stop=stop)
 
-    def told(self, message: str) -> str:
+    def in_callers_words(self, message: str) -> str:
         """A message about `paths`, in the caller's words."""
         return message.replace(str(self.paths[0]), text_name(self.given_as)) if self.given_as else message
 
@@ -70,22 +70,15 @@ class TextSource:
         )
         return islice(found, self.first, self.stop)
 
-    def rows_from(self, first: int, lengths: Int[np.ndarray, " rows"]) -> Iterator[PlacedSentence]:
-        """The rows of this run from `first` on (from 0); TextError if they are no longer those that were counted.
-
-        `lengths`: tokens of each row of this run.
-        """
-        row = first
-        for row, place in enumerate(islice(self.rows(), first, None), start=first + 1):
+    def rows_as_planned(self, lengths: Int[np.ndarray, " rows"]) -> Iterator[PlacedSentence]:
+        """The rows of this run, of these lengths; TextError if they are no longer those that were counted."""
+        row = 0
+        for row, place in enumerate(self.rows(), start=1):
             if row > len(lengths) or len(place.tokens) != lengths[row - 1]:
                 raise TextError(_changed(self.paths[place.file], place.line))
             yield place
         if row != len(lengths):
             raise TextError(_changed(self.paths[-1], None))
-
-    def sentence_index(self) -> dict[str, str]:
-        """Each sentence's row, as AllenNLP writes it: of equal sentences the last one's."""
-        return {place.text.strip(): str(row) for row, place in enumerate(self.rows()) if place.tokens}
 
 
 def _changed(path: Path, line: int | None) -> str:

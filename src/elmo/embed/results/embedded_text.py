@@ -60,7 +60,7 @@ class EmbeddedText:
         """One vector for each sentence; see `elmo.embed.results.pooling`."""
         if checked_pool(pool) is None:
             raise ConfigError(
-                "pool is None, but says how the vectors of a sentence become one. Use 'mean', for instance."
+                "pool is None, but must be a way to make one vector of a sentence's. Use 'mean', for instance."
             )
         ends = np.searchsorted(self.sentences, np.arange(self.num_sentences + 1))
         found = [pooled(self.vectors[..., ends[it] : ends[it + 1], :], pool) for it in range(self.num_sentences)]
@@ -100,7 +100,7 @@ def embed_text(
     `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
     `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is tokenized
     ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
-    `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they go on over
+    `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they continue over
     line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes, dashes and
     ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the text in either
     case. `normalize`: divide each vector by its L2 norm.

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from elmo.errors import ConfigError, MissingExtraError
-from elmo.shapes import Float, Shaped
+from elmo.shapes import Float, Float32, Shaped
 
 if TYPE_CHECKING:
     import pandas
 
 OutputType = Literal["numpy", "torch", "pandas"]
+
+_FEWEST_DIGITS, _MOST_DIGITS = 6, 9
+# Powers of ten are exact in float64 up to this one.
+_LARGEST_POWER = 22
 
 
 def checked_output(output: object) -> OutputType:
@@ -97,4 +101,28 @@ def objects(values: Any) -> Shaped[np.ndarray, " values"]:
     found = np.empty(len(listed), dtype=object)
     for place, value in enumerate(listed):
         found[place] = value
+    return found
+
+
+def shortest(values: Float32[np.ndarray, "*axes"]) -> Float[np.ndarray, "*axes"]:
+    """For each value the float64 with the fewest decimal digits that is the same float32.
+
+    A float32 has 6 to 9 significant digits, but as a Python float it is printed with up to 17: 0.1 becomes
+    0.10000000149011612, which adds nothing.
+
+    `shortest(array).tolist()` is what JSON should hold: read back as float32 it is `array`, bit for bit.
+    """
+    exact = values.astype(np.float64)
+    found = exact.copy()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        magnitude = np.floor(np.log10(np.abs(exact)))
+        open_ = np.isfinite(magnitude)
+        for digits in range(_FEWEST_DIGITS, _MOST_DIGITS + 1):
+            power = digits - 1 - magnitude
+            open_ &= np.abs(np.where(open_, power, 0)) <= _LARGEST_POWER
+            scale = np.power(10.0, np.abs(np.where(open_, power, 0)))
+            rounded = np.where(power >= 0, np.rint(exact * scale) / scale, np.rint(exact / scale) * scale)
+            is_same = open_ & (rounded.astype(np.float32) == values)
+            found[is_same] = rounded[is_same]
+            open_ &= ~is_same
     return found

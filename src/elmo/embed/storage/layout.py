@@ -1,9 +1,8 @@
 """VectorLayout: shapes and type of the vectors in a file, known before the first one is computed."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from elmo.shapes import Float, Int
 FileFormat = Literal["hdf5", "parquet", "npy"]
 StoredType = Literal["float32", "float16"]
 
-# Beside OUT.npy lie OUT.npy.offsets.npy, OUT.npy.text.jsonl and OUT.npy.metadata.json.
+# Beside OUT.npy there are OUT.npy.offsets.npy, OUT.npy.text.jsonl and OUT.npy.metadata.json.
 OFFSETS_SUFFIX = ".offsets.npy"
 METADATA_SUFFIX = ".metadata.json"
 TEXT_SUFFIX = ".text.jsonl"
@@ -33,7 +32,7 @@ _SUFFIXES: dict[str, FileFormat] = {
 
 @dataclass(frozen=True)
 class VectorLayout:
-    """One array for each row; that of a blank line has no tokens."""
+    """One array for each row; the array of a blank line has no tokens."""
 
     lengths: Int[np.ndarray, " rows"]
     """Vectors of each row."""
@@ -97,10 +96,16 @@ def files_of(output: Path, file_format: FileFormat) -> tuple[Path, ...]:
     return (*(output.with_name(output.name + suffix) for suffix in suffixes), output)
 
 
-def require_libraries(file_format: FileFormat) -> None:
-    """MissingExtraError if what writes this format is not installed."""
-    if file_format == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("pyarrow", "data", "writing Parquet")
+def require_pyarrow(purpose: str) -> Any:
+    """pyarrow, with its module for Parquet. Raises MissingExtraError if it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("pyarrow"):
+            raise
+        raise MissingExtraError("pyarrow", "data", purpose) from None
+    return pyarrow
 
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:
@@ -111,7 +116,7 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
         return given  # type: ignore[return-value]
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigError(
-            f"{path}: its ending {path.suffix!r} is not that of a format of vectors. Let it end in "
+            f"{path}: its ending {path.suffix!r} is not the ending of a vector format. Use one of "
             f"{', '.join(_SUFFIXES)}, or name the format with --to."
         )
     return _SUFFIXES[path.suffix.lower()]

@@ -19,6 +19,7 @@ from elmo.embed.storage.layout import (
     TEXT_SUFFIX,
     FileFormat,
     format_of,
+    require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
@@ -35,7 +36,7 @@ _TEXT_COLUMNS = ("line", "sentence", "file", "tokens", "starts", "ends")
 class StoredVectors(Sequence[np.ndarray]):
     """The arrays of a file, read when they are asked for: (layers, tokens, dim) or (tokens, dim), in the stored type.
 
-    `vectors[0]` is the array of the first row, `vectors.row(0)` says which tokens it belongs to and where they stand in
+    `vectors[0]` is the array of the first row, `vectors.row(0)` has the tokens that it belongs to and their places in
     the text, and `vectors.to_pandas()` joins both. Close it, or use it in a `with` statement.
     """
 
@@ -63,7 +64,7 @@ class StoredVectors(Sequence[np.ndarray]):
     def row(self, row: int) -> StoredRow:
         """The tokens of a row, counted from 0, their spans, and its line and sentence in the text.
 
-        TextError if the file says nothing of the text, as those of AllenNLP; IndexError if there is no such row.
+        TextError if the file has no text, as AllenNLP's files; IndexError if the row doesn't exist.
         """
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
@@ -80,7 +81,7 @@ class StoredVectors(Sequence[np.ndarray]):
 
         Columns: `row` (from 0), `line` and `sentence` (from 1), `position` (in the sentence, from 0), `token` (if the
         file has the words), `start` and `end` (characters in the line), `vector`, an array (dim,) or (layers, dim).
-        Raises MissingExtraError without pandas, TextError for a file that says nothing of the text.
+        Raises MissingExtraError without pandas, TextError for a file without the text.
         """
         pandas = require_pandas("to_pandas()")
         rows = [self.row(row) for row in range(len(self))]
@@ -192,12 +193,12 @@ class _NpyVectors(StoredVectors):
         suffixes = (OFFSETS_SUFFIX, METADATA_SUFFIX, TEXT_SUFFIX)
         offsets, metadata, self._text_file = (path.with_name(path.name + suffix) for suffix in suffixes)
         if not offsets.is_file():
-            raise TextError(f"{offsets}: is missing, and without it the rows of {path} can't be told apart. Copy both.")
+            raise TextError(f"{offsets}: is missing, and without it the rows of {path} can't be separated. Copy both.")
         self._numbers = mapped(path)
         self._offsets = np.array(mapped(offsets, "int64", (None,)))
         steps = np.diff(self._offsets, prepend=0, append=len(self._numbers))
         if not len(self._offsets) or self._offsets[0] or (steps < 0).any() or steps[-1]:
-            raise ArraysError(f"its {len(self._numbers):,} vectors are not those whose rows {offsets} tells apart")
+            raise ArraysError(f"its {len(self._numbers):,} vectors don't match the rows in {offsets}")
         self.metadata = read_record(metadata) if metadata.is_file() else {}
         self._files = json.loads(self.metadata.get("files", "[]"))
         self._text_places: np.ndarray | None = None
@@ -236,14 +237,8 @@ class _NpyVectors(StoredVectors):
 
 class _ParquetVectors(StoredVectors):
     def __init__(self, path: Path) -> None:
-        try:
-            import pyarrow.parquet
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith("pyarrow"):
-                raise
-            raise MissingExtraError("pyarrow", "data", "reading Parquet") from None
         self.path = path
-        self._file = pyarrow.parquet.ParquetFile(path)
+        self._file = require_pyarrow("reading Parquet").parquet.ParquetFile(path)
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]

@@ -6,7 +6,7 @@
     sentence     number of the row in that line, from 1
     file         number of the row's file, from 0, where a text has several
 
-HDF5 has them in the group `text`: `offsets` (rows + 1,) says where the tokens of each row begin in `tokens` (tokens,)
+HDF5 has them in the group `text`: `offsets` (rows + 1,) is where the tokens of each row begin in `tokens` (tokens,)
 and `spans` (tokens, 2); `line`, `sentence` and `file` are (rows,), `files` has the files' names. npy has a JSON object
 per row in OUT.text.jsonl. Parquet has columns.
 """
@@ -66,7 +66,7 @@ class TextColumns:
 
     has_tokens: bool = True
     boundary_tokens: tuple[str, str] | None = None
-    """What stands before and after each row's own tokens, if their vectors are kept."""
+    """The tokens before and after each row's own, if their vectors are kept."""
     files: tuple[str, ...] = ()
     """The names of the files, if there are several."""
 
@@ -136,7 +136,7 @@ def read_hdf5(file: h5py.File, row: int) -> StoredRow | None:
 
 
 def dataset(group: h5py.Group, name: str) -> h5py.Dataset:
-    """A dataset by its name. Raises TextError if there is none."""
+    """A dataset by its name. Raises TextError if it is missing."""
     found = group.get(name)
     if not isinstance(found, h5py.Dataset):
         raise TextError(

@@ -7,7 +7,6 @@ Both give the same values and gradients. Source: He et al. 2017, "Deep Semantic 
 """
 
 from elmo.ops.alternating_lstm.packed import alternating_lstm_packed
-from elmo.ops.alternating_lstm.reference import alternating_lstm_reference
-from elmo.ops.alternating_lstm.weights import HighwayWeights, LSTMState
+from elmo.ops.alternating_lstm.reference import HighwayWeights, LSTMState, alternating_lstm_reference
 
 __all__ = ["HighwayWeights", "LSTMState", "alternating_lstm_packed", "alternating_lstm_reference"]

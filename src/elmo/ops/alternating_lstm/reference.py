@@ -1,22 +1,51 @@
 """The alternating highway LSTM, plainly: the specification of the fast version.
 
-Source: He et al. 2017, section 3; Srivastava et al. 2015 for the highway gate; AllenNLP `stacked_alternating_lstm.py`,
-`augmented_lstm.py` for the order of the blocks, the linear k and the mask on the recurrent h alone.
-
     i, f, o, r = sigmoid(z_i), sigmoid(z_f), sigmoid(z_o), sigmoid(z_r);  g = tanh(z_g);  k = W_k x_t + b_k
     z = W x_t + U (m * h_{t-1}) + b
     c_t = f * c_{t-1} + i * g
     h_t = r * o * tanh(c_t) + (1 - r) * k
+
+Source: He et al. 2017, section 3; Srivastava et al. 2015 for the highway gate; AllenNLP `stacked_alternating_lstm.py`,
+`augmented_lstm.py` for the order of the blocks, the linear k and the mask on the recurrent h alone.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.alternating_lstm.weights import HighwayWeights, LSTMState
+
+class HighwayWeights(NamedTuple):
+    """One layer. Blocks of `size` rows in the order input i, forget f, candidate g, output o, highway r, linear k.
+
+    The linear block reads the input alone, so the state's weights have five blocks.
+    """
+
+    input_weight: Float[Tensor, "six_blocks dim"]
+    input_bias: Float[Tensor, " six_blocks"] | None
+    """None: the input has no bias of its own; then k has none at all."""
+    state_weight: Float[Tensor, "five_blocks size"]
+    state_bias: Float[Tensor, " five_blocks"]
+
+    @property
+    def size(self) -> int:
+        """Units of the layer."""
+        return self.state_weight.shape[1]
+
+    def bias(self) -> Float[Tensor, " six_blocks"]:
+        """Both biases added; zero for k if the input has none."""
+        of_state = torch.cat([self.state_bias, self.state_bias.new_zeros(self.size)])
+        return of_state if self.input_bias is None else self.input_bias + of_state
+
+
+class LSTMState(NamedTuple):
+    """The state of every layer of a stack: before its first step or after its last, in its own direction."""
+
+    hidden: Float[Tensor, "layers batch size"]
+    cell: Float[Tensor, "layers batch size"]
 
 
 def alternating_lstm_reference(

@@ -5,11 +5,11 @@ that runs where it isn't, and that its tests compare it with. Nothing here needs
 ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the instruction sets it uses (avx512, avxvnni, avx2 or
 sse; neonbf16, neondot or neon), to test what other processors run.
 
-    arguments    how a function's arguments are written down, and the check of a call against that
-    passes       the passes of training: their table
-    structures   a weight in panels, as C reads it, and its products
-    lstm         layers, and what they read; encoder: the characters' part of the token encoder
-    library      the library itself, whose functions are private to this folder; it calls the passes
+    arguments           how a function's arguments are written down, and the check of a call against that
+    library             the library itself, whose functions are private to this folder, and the passes of training
+    structures          a weight in panels, as C reads it, and its products
+    lstm                layers, and what they read
+    character_encoder   the characters' part of the token encoder
 """
 
 import functools
@@ -56,12 +56,12 @@ def library() -> Library | None:
 
 
 def required_library() -> Library:
-    """`library`, for what was laid out for it. Raises ConfigError where there is none."""
+    """`library`, for data laid out for it. Raises ConfigError without it."""
     loaded = library()
     if loaded is None:
         raise ConfigError(
             "the native library is needed here, but it isn't built, doesn't load or is switched off by ELMO_NATIVE=0. "
-            "`elmo doctor` says which; without it numpy and torch compute."
+            "Run `elmo doctor` to see why; without it numpy and torch compute."
         )
     return loaded
 

@@ -3,15 +3,41 @@
 An argument is written "float32 rows 4*size": its type, then its axes. An axis is the name of a size, or a multiple of
 one. The first argument that has a size gives it, and all others must agree. C has no other word for how long an array
 is, so nothing goes there that did not pass `addresses_of`.
+
+Arrays that begin at a cache line: instructions that read 64 bytes are slower across two.
 """
 
+import ctypes
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from elmo.errors import ConfigError
-from elmo.ops.native.memory import address
+from elmo.shapes import Shaped
+
+_LINE = 64
+_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+
+
+def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> Shaped[np.ndarray, "*shape"]:
+    """An array of that shape without values."""
+    shape = (shape,) if isinstance(shape, int) else shape
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.empty(size + _LINE, np.uint8)
+    start = -address(room) % _LINE
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
+def address(array: Shaped[np.ndarray, "..."]) -> int:
+    """The address of an array's first value."""
+    try:
+        return ctypes.addressof(_byte(array))  # four times as fast, for what is contiguous, writable and not empty
+    except (TypeError, ValueError, BufferError):
+        return array.__array_interface__["data"][0]
+
 
 Described = tuple[str | None, tuple[int, ...], bool, int]
 """An array's type, shape, whether C can walk through it, and where it begins."""
@@ -76,21 +102,22 @@ def addresses_of(
     sizes: dict[str, int],
     describe: Callable[[Any], Described] = of_writable_numpy,
 ) -> list[int]:
-    """Where the arrays of a call lie. Adds the sizes they have to those that are known before.
+    """The addresses of a call's arrays. Adds their sizes to those that are known before.
 
     Raises ConfigError for an array of another type or shape, or one that C can't walk through or write to.
     """
     found = []
     for want, array in zip(wanted, given, strict=True):
         dtype, shape, is_fit, place = describe(array)
-        if not (is_fit and dtype == want.dtype and len(shape) == len(want.axes) and _agree(want, shape, sizes)):
+        axes = want.axes
+        if not (is_fit and dtype == want.dtype and len(shape) == len(axes) and _agree(axes, shape, sizes)):
             raise _unfit(function, want, array, describe(array), sizes)
         found.append(place)
     return found
 
 
-def _agree(want: Argument, shape: tuple[int, ...], sizes: dict[str, int]) -> bool:
-    for (times, size), length in zip(want.axes, shape, strict=True):
+def _agree(axes: Sequence[tuple[int, str]], shape: tuple[int, ...], sizes: dict[str, int]) -> bool:
+    for (times, size), length in zip(axes, shape, strict=True):
         if (sizes.setdefault(size, length // times) if size else 1) * times != length:
             return False
     return True

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -52,18 +53,28 @@ def build(library: Path = LIBRARY) -> str | None:
 
 
 def _compile(command: list[str], library: Path) -> str | None:
-    unfinished = library.with_suffix(f".{os.getpid()}.unfinished")
-    command = [*command, "-o", str(unfinished), *(str(path) for path in sources() if path.suffix == ".c"), "-lm"]
-    try:
-        environment = {"MACOSX_DEPLOYMENT_TARGET": _MACOS} | os.environ
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    if done.returncode != 0:
-        unfinished.unlink(missing_ok=True)
-        return f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}"
-    unfinished.replace(library)
+    # In a folder of its own: linkers for Windows leave import libraries beside what they make.
+    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=library.parent) as folder:
+        made = Path(folder) / library.name
+        files = [str(path) for path in sources() if path.suffix == ".c"]
+        command = [*command, "-o", str(made), *files, *_system_flags()]
+        try:
+            environment = {"MACOSX_DEPLOYMENT_TARGET": _MACOS} | os.environ
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=environment)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if done.returncode != 0:
+            return f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}"
+        made.replace(library)
     return None
+
+
+def _system_flags() -> list[str]:
+    """Windows: how a thread waits for another one. macOS: a name without a path of this machine."""
+    system = os.environ.get("ELMO_NATIVE_TARGET", sys.platform)
+    if system == "win32" or "windows" in system:
+        return ["-lapi-ms-win-core-synch-l1-2-0"]
+    return ["-lm", *(["-Wl,-install_name,@rpath/_native.so"] if "macos" in system or system == "darwin" else [])]
 
 
 def _target_flags() -> list[str]:
@@ -79,7 +90,7 @@ def platform_tag(library: Path = LIBRARY) -> str:
     # As other build tools do: the interpreter's platform may be overridden for a cross build.
     platform = os.environ.get("_PYTHON_HOST_PLATFORM") or sysconfig.get_platform()
     if platform.startswith("macosx"):
-        # A universal interpreter's name says both processors, but the compiler has built for one.
+        # A universal interpreter's name has both processors, but the compiler has built for one.
         version = os.environ.get("MACOSX_DEPLOYMENT_TARGET", _MACOS)
         platform = f"macosx-{version if '.' in version else version + '.0'}-{_mac_processor(library)}"
     return re.sub("[-.]", "_", platform)

@@ -1,15 +1,87 @@
-"""The loaded library. Its functions are called in this folder alone, by what checks their arguments first."""
+"""The loaded library. Its functions are called in this folder alone, by what checks their arguments first.
+
+A pass of training has a version in C for each combination of types in the table `PASSES` and no other. "factor" is the
+type of the factors of matrix products: float32 in one version, bfloat16 in the other.
+"""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import Described, addresses_of, arguments, of_numpy
-from elmo.ops.native.passes import PASSES, Version
+from elmo.ops.native.arguments import Argument, Described, addresses_of, arguments, of_numpy
+
+_FACTORS = {"float32": "_f32", "bfloat16": "_bf16"}
+
+
+class Version(NamedTuple):
+    """One function of the library: it takes sizes, which follow from the arrays, then numbers, then the arrays."""
+
+    name: str
+    sizes: tuple[str, ...]
+    numbers: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+
+
+Versions = Mapping[tuple[str, ...], Version]
+"""Of one pass, by the types of its arguments."""
+
+
+def _pass(name: str, sizes: str, numbers: str = "", /, **written: str) -> tuple[str, Versions]:
+    taken = arguments(**written)
+    is_one = all(argument.dtype != "factor" for argument in taken)
+    versions = {}
+    for factor, suffix in {"": ""}.items() if is_one else _FACTORS.items():
+        typed = tuple(one._replace(dtype=factor) if one.dtype == "factor" else one for one in taken)
+        version = Version(f"elmo_{name}{suffix}", tuple(sizes.split()), tuple(numbers.split()), typed)
+        versions[tuple(one.dtype for one in typed)] = version
+    return name, versions
+
+
+# Shapes and meaning: training/*.h.
+PASSES: Mapping[str, Versions] = dict([
+    _pass(
+        "gates_forward", "rows size", "clip",
+        gates="float32 rows 4*size", recurrent="factor rows 4*size", before="float32 rows size",
+        after="float32 rows size", squashed="float32 rows size", output="factor rows size",
+    ),
+    _pass(
+        "gates_backward", "rows size", "clip",
+        gates="float32 rows 4*size", before="float32 rows size", after="float32 rows size",
+        squashed="float32 rows size", grad_output="factor rows size", grad_cell="float32 rows size",
+        grad_gates="factor rows 4*size", grad_bias="float32 4*size",
+    ),
+    _pass(
+        "sampled_softmax", "rows negatives", "scale",
+        logits="factor rows negatives", shift="float32 negatives", hit="int64 rows", target="float32 rows",
+        nats="float32 rows", scratch="float32 negatives",
+    ),
+    _pass(
+        "highway_forward", "rows size",
+        gates="float32 rows 6*size", recurrent="float32 rows 5*size", hidden="float32 rows size",
+        cell="float32 rows size", before="float32 rows size", squashed="float32 rows size",
+        output="float32 rows size",
+    ),
+    _pass(
+        "highway_backward", "rows size",
+        gates="float32 rows 6*size", before="float32 rows size", squashed="float32 rows size",
+        grad_output="float32 rows size", grad_hidden="float32 rows size", grad_cell="float32 rows size",
+        grad_gates="float32 rows 6*size",
+    ),
+    _pass(
+        "max_over_positions", "types positions filters",
+        scores="float32 types positions filters", best="float32 types filters", place="int32 types filters",
+    ),
+    _pass(
+        "max_over_positions_backward", "types row_size dim span filters",
+        vectors="float32 types row_size", kernel="float32 filters span", place="int32 types filters",
+        grad="float32 types filters", grad_vectors="float32 types row_size", grad_kernel="float32 filters span",
+    ),
+])  # fmt: skip
+
 
 _INTEGER, _FLOAT, _POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _SIGNATURES = {
@@ -45,14 +117,14 @@ _ARRIVALS = arguments(arrivals="int32 team 16")
 
 
 class Library:
-    """What needs no structures: `structures`, `lstm` and `encoder` have the rest. Raises OSError."""
+    """The calls without structures; `structures`, `lstm` and `character_encoder` have the others. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.functions = ctypes.CDLL(str(path))
         """For this folder alone."""
 
     def declare(self) -> None:
-        """Says what each function takes. Not before the library is known to be built from these sources."""
+        """Declares what each function takes. Not before the library is known to be built from these sources."""
         for name, taken in _SIGNATURES.items():
             function = getattr(self.functions, name)
             function.argtypes = taken
@@ -68,7 +140,7 @@ class Library:
         return found().decode()
 
     def limit(self, name: str) -> bool:
-        """Lets it use no instruction sets beyond `name`. False: there is none of that name."""
+        """Lets it use no instruction sets beyond `name`. False: an unknown name."""
         return self.functions.elmo_limit_instructions(name.lower().encode()) == 0
 
     def instructions(self) -> str:
@@ -85,15 +157,15 @@ class Library:
         arrays: Sequence[Any],
         numbers: Sequence[float],
         describe: Callable[[Any], Described],
-        **sizes: int,
+        sizes: dict[str, int],
     ) -> None:
-        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array.
+        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array; the others are added.
 
         Raises ConfigError for arrays that don't fit, and for values that lead out of another array.
         """
         addresses = addresses_of(version.name, version.arguments, arrays, sizes, describe)
         function = getattr(self.functions, version.name)
-        if wrong := function(*(sizes[size] for size in version.sizes), *numbers, *addresses):
+        if wrong := function(*map(sizes.__getitem__, version.sizes), *numbers, *addresses):
             name = version.arguments[wrong - 1].name
             raise ConfigError(
                 f"{name} leads out of the other arrays that {version.name} of the native library takes, of the sizes "

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import addresses_of, arguments, of_numpy
+from elmo.ops.native.arguments import address, addresses_of, aligned, arguments, of_numpy
 from elmo.ops.native.kinds import KINDS
 from elmo.ops.native.library import Library, require_member
-from elmo.ops.native.memory import address, aligned
 from elmo.ops.native.structures import (
     FLOAT,
     INTEGER,
@@ -72,7 +71,7 @@ class Turns(NamedTuple):
 class Steps:
     """When some rows read which token. The arrays are checked here, once for all layers that read so.
 
-    `alive`: rows that still have a token at each step; `places`: where each token's input and output lie, all rows of
+    `alive`: rows that still have a token at each step; `places`: where each token's input and output are, all rows of
     step 0, then of step 1 ...; `turns`: None if each row reads one sentence.
     """
 
@@ -202,7 +201,7 @@ class LSTMLayer:
 
 
 def _row_stride(name: str, array: Shaped[np.ndarray, "positions values"], width: int, flags: int) -> int:
-    """How many values lie from row to row. A row has no gaps in it, and none lies in another."""
+    """How many values there are from row to row. A row has no gaps, and rows don't overlap."""
     if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape[1:] != (width,):
         raise ConfigError(
             f"{name} is {getattr(array, 'dtype', type(array).__name__)} of shape {np.shape(array)}, but this layer "
@@ -212,7 +211,7 @@ def _row_stride(name: str, array: Shaped[np.ndarray, "positions values"], width:
     stride, step = array.strides
     if (step != 4 and width > 1) or (len(array) > 1 and stride < 4 * width) or array.flags.num & flags != flags:
         raise ConfigError(
-            f"{name} has the strides {array.strides}, but a row of this layer must have no gaps, must not lie in "
-            "another and must not be locked. Pass a contiguous, writable copy."
+            f"{name} has the strides {array.strides}, but rows of this layer must have no gaps, must not "
+            "overlap and must not be locked. Pass a contiguous, writable copy."
         )
     return stride // 4

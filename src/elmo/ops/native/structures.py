@@ -1,4 +1,4 @@
-"""A weight laid out in panels as the structure that C reads, its products, and what `lstm` and `encoder` need too.
+"""A weight laid out in panels as the structure that C reads, its products, and what the other structures need too.
 
 What is laid out is checked once, when a structure is filled; what a call reads and writes, at that call. A structure
 holds addresses, so whoever fills it keeps the arrays.
@@ -10,10 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import addresses_of, arguments, of_numpy
+from elmo.ops.native.arguments import address, addresses_of, aligned, arguments, of_numpy
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, KINDS, ComputeType
 from elmo.ops.native.library import Library
-from elmo.ops.native.memory import address, aligned
 from elmo.shapes import Float, Int, UInt32
 
 PANEL = 64
@@ -51,7 +50,7 @@ class Matrix:
         sums: Int[np.ndarray, "chunks outer"] | None,
         chunk: int,
     ) -> None:
-        """As `engine.native.panels` lays it out; `inner`: values of a row that it is multiplied with."""
+        """As `engine.panels` lays it out; `inner`: values of a row that it is multiplied with."""
         require("a weight's columns", inner, at_least=1)
         require("chunk", chunk, at_least=1)
         groups = -(-inner // FACTORS_IN_32_BITS[dtype])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from elmo.ops import native
 from elmo.ops.native.lstm import Team
-from elmo.process.cores import num_cores
+from elmo.process.resources import num_cores
 
 _VARIABLE = "OMP_NUM_THREADS"
 
@@ -15,16 +15,16 @@ _VARIABLE = "OMP_NUM_THREADS"
 def num_threads() -> int:
     """How many threads a computation may use.
 
-    In a program that has loaded torch: torch's number (`torch.set_num_threads`). Else what OMP_NUM_THREADS says, which
-    torch reads too, or as many as there are processors for this process.
+    In a program that has loaded torch: torch's number (`torch.set_num_threads`). Otherwise OMP_NUM_THREADS, which torch
+    reads too, or the number of processors for this process.
     """
     torch = sys.modules.get("torch")
     # A module that another thread is still loading has no such function yet.
-    if (of_torch := getattr(torch, "get_num_threads", None)) is not None:
-        return of_torch()
-    said = os.environ.get(_VARIABLE, "").split(",")[0].strip()
-    if said.isdecimal() and int(said) > 0:
-        return int(said)
+    if (torch_threads := getattr(torch, "get_num_threads", None)) is not None:
+        return torch_threads()
+    value = os.environ.get(_VARIABLE, "").split(",")[0].strip()
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
     return num_cores()
 
 

@@ -7,9 +7,8 @@
 All give the same values.
 """
 
-from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.packed import projected_lstm_packed
-from elmo.ops.projected_lstm.reference import projected_lstm_reference
+from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings, projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
 
 __all__ = [

@@ -11,8 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import forward_pass_in_torch
+from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings
 
 
 @torch.no_grad()

@@ -5,12 +5,38 @@ Source: Sak et al. 2014; bilm-tf `bilm/model.py` (TensorFlow's LSTMCell with num
 AllenNLP `lstm_cell_with_projection.py`. No peepholes, no bias on the projection.
 """
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+
+class LayerWeights(NamedTuple):
+    """One layer of one direction. Gate rows in the order input i, forget f, output o, candidate j.
+
+    The three logistic gates are neighbors, so that one pass computes them.
+    """
+
+    input_weight: Float[Tensor, "gates dim"]
+    recurrent_weight: Float[Tensor, "gates projection"]
+    bias: Float[Tensor, " gates"]
+    projection_weight: Float[Tensor, "projection cell"] | None
+    """None: the cell's output is the layer's output."""
+
+    @property
+    def cell_size(self) -> int:
+        """Memory cells."""
+        return self.bias.shape[0] // 4
+
+
+class LSTMSettings(NamedTuple):
+    """The layer's constants; a clip of None means no clip."""
+
+    forget_bias: float = 1.0
+    cell_clip: float | None = 3.0
+    projection_clip: float | None = 3.0
 
 
 def projected_lstm_reference(

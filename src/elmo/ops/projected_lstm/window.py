@@ -16,8 +16,8 @@ from torch.autograd.function import once_differentiable
 
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
-from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
+from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings
 
 
 def projected_lstm_window(

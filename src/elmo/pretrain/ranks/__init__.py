@@ -1,4 +1,4 @@
-"""Between the processes of one training: finding each other, adding up gradients, evaluating together.
+"""Between the processes of one training: finding each other, adding up gradients.
 
-Each process has a rank; with one process everything here is free of communication. Read `distributed` first.
+Each process has a rank; a single process sends nothing. Read `distributed` first.
 """

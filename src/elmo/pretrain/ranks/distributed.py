@@ -10,29 +10,35 @@ middle of one is noticed at the next transfer to the host, or by NCCL's watchdog
 timeout. NCCL has not been run so far.
 """
 
+import json
 import os
+import signal
+import threading
+import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.distributed.distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 
 from elmo.errors import ConfigError, ElmoError
-from elmo.pretrain.ranks.rendezvous import meet, nothing_to_save
-from elmo.process.cores import num_cores
 from elmo.process.device import Device, chosen_device
+from elmo.process.resources import num_cores
 
 T = TypeVar("T")
 
 _CPU = torch.device("cpu")
 _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 _THREADS = "OMP_NUM_THREADS"
+_PAUSE = 0.02
 
 
 class PeerLost(ElmoError):  # noqa: N818 - what happened
@@ -223,21 +229,13 @@ def _place(device: Device, local_rank: int) -> torch.device:
 
 
 def _share_cores(processes: int) -> None:
-    """Each process of a machine gets its share of the cores, unless the user has set OMP_NUM_THREADS."""
-    if not _user_chose_threads():
+    """Each process of a machine gets its share of the cores, unless OMP_NUM_THREADS is set.
+
+    torchrun sets it to 1 where it isn't set, so a 1 from torchrun doesn't count.
+    """
+    chosen = os.environ.get(_THREADS)
+    if chosen is None or (chosen == "1" and "TORCHELASTIC_RUN_ID" in os.environ):
         torch.set_num_threads(max(1, num_cores() // processes))
-
-
-def _user_chose_threads() -> bool:
-    """torchrun sets OMP_NUM_THREADS to 1 where it isn't set, so a 1 is the user's only if torchrun was given it."""
-    value = os.environ.get(_THREADS)
-    if value is None or value != "1" or "TORCHELASTIC_RUN_ID" not in os.environ:
-        return value is not None
-    try:
-        given = Path(f"/proc/{os.getppid()}/environ").read_bytes()  # what torchrun was started with
-    except OSError:
-        return False
-    return f"{_THREADS}=".encode() in {entry.partition(b"=")[0] + b"=" for entry in given.split(b"\0")}
 
 
 def _number(name: str, default: int) -> int:
@@ -248,3 +246,67 @@ def _number(name: str, default: int) -> int:
             "processes by torchrun, or unset it."
         )
     return int(value)
+
+
+def meet(rank: int, size: int, timeout: float) -> Store:
+    """A store of this rendezvous alone, at the address in torchrun's variables.
+
+    torchrun keeps one store of keys over all its restarts, with the entries of processes that ended long ago: gloo then
+    takes their addresses for current ones, which failed after a second restart (torch 2.13). So the first rank proposes
+    a name for the rendezvous together with the token that each rank last published; a rank only accepts a proposal that
+    repeats the token it has published itself since it started. Everything that follows is stored under that name.
+    Raises TimeoutError if not all come in time, ValueError if a variable is missing, RuntimeError from the network.
+    """
+    store, _, _ = next(rendezvous("env://", rank, size, timeout=timedelta(seconds=timeout)))
+    return PrefixStore(agree(store, rank, size, timeout), store)
+
+
+def agree(store: Store, rank: int, size: int, timeout: float) -> str:
+    """The name of the rendezvous, the same on all `size` ranks that are running now. Raises TimeoutError."""
+    deadline = time.monotonic() + timeout
+    said = uuid.uuid4().hex
+    store.set(f"elmo/said/{rank}", said)
+    if rank == 0:
+        return _propose(store, size, deadline)
+    while True:
+        proposal = json.loads(_value(store, "elmo/proposal") or "{}")
+        if said in proposal.get("said", ()):
+            store.set(f"elmo/heard/{proposal['name']}/{rank}", "yes")
+            return proposal["name"]
+        _pause(deadline)
+
+
+def _propose(store: Store, size: int, deadline: float) -> str:
+    """Proposes until every other rank has accepted: a rank's token may at first be that of an ended process."""
+    name = uuid.uuid4().hex
+    others = range(1, size)
+    while not all(_value(store, f"elmo/heard/{name}/{rank}") for rank in others):
+        said = [_value(store, f"elmo/said/{rank}") for rank in others]
+        store.set("elmo/proposal", json.dumps({"name": name, "said": said}))
+        _pause(deadline)
+    return name
+
+
+def _value(store: Store, key: str) -> str | None:
+    return store.get(key).decode() if store.check([key]) else None
+
+
+def _pause(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError("some never came")
+    time.sleep(_PAUSE)
+
+
+@contextmanager
+def nothing_to_save() -> Iterator[None]:
+    """SIGTERM and Ctrl-C end the process at once, as usual: while it waits for others it can't react to a flag."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {signal.SIGTERM: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

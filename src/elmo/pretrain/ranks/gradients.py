@@ -7,14 +7,17 @@ The numbers of rows are known before anything is computed, so they stay on the C
 sorting and merging them there would make the host wait for the GPU.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
+
+from elmo.errors import ElmoError
+from elmo.pretrain.ranks.distributed import Ranks
 
 
 @dataclass(frozen=True)
@@ -115,3 +118,96 @@ class RowOptimizer:
             make = cast(Callable[..., torch.optim.Optimizer], type(self.optimizer))
             self._small[table] = make([{**self.optimizer.param_groups[0], "params": [part]}]), part
         return self._small[table]
+
+
+class RanksDiffer(ElmoError):  # noqa: N818 - what happened
+    """The ranks' weights are no longer the same."""
+
+    exit_code = 1
+
+
+class Reduced(NamedTuple):
+    """The results that are the same on all ranks."""
+
+    losses: Mapping[str, Float[Tensor, ""]]
+    """Each direction's mean loss over the rows of all ranks."""
+    gradients: dict[str, Gradient]
+    stop_signal: int
+    """The largest signal that a rank was asked to stop by; 0: none was."""
+
+
+class Reduction:
+    """Adds up the gradients of all ranks: whole tensors in one buffer; of a table, the rows that some rank has read.
+
+    The table of the softmax is never sent. What else the ranks must agree on in a step is in its first message: the
+    losses, a check that their weights are still equal, and whether one of them was asked to stop. `dtype`: of the
+    gradients while they are sent; None: their own.
+    """
+
+    def __init__(self, ranks: Ranks, dtype: torch.dtype | None = None) -> None:
+        self.ranks = ranks
+        self.dtype = dtype
+        self._last_norm = 0.0
+
+    def add_up(
+        self, number: int, losses: Mapping[str, Float[Tensor, ""]], gradients: dict[str, Gradient], stop_signal: int = 0
+    ) -> Reduced:
+        """The sums over the ranks, where losses and gradients are those of each rank's share in the loss.
+
+        `number`: of the step. Raises RanksDiffer if the ranks did not find the same global norm of the gradients in the
+        step before. With one rank nothing is sent, and the losses are not read from the device.
+        """
+        if self.ranks.size == 1:
+            return Reduced(losses, gradients, stop_signal)
+        # Tensors of one table's rows: those of the softmax all have the rows of the targets and negatives.
+        rows = {_table(name): part.rows for name, part in gradients.items() if isinstance(part, RowGradient)}
+        own = [self._last_norm, stop_signal, *map(float, losses.values()), *map(len, rows.values())]
+        reported = self.ranks.gather(own)
+        self._require_equal(number, reported[:, 0])
+        sums = dict(zip(losses, reported[:, 2 : 2 + len(losses)].sum(dim=0), strict=True))
+        counts = reported[:, 2 + len(losses) :].long().t().tolist()
+        union = {table: self.ranks.union(own, count) for (table, own), count in zip(rows.items(), counts, strict=True)}
+        spread = {
+            name: _spread(part, union[_table(name)]) if isinstance(part, RowGradient) else part
+            for name, part in gradients.items()
+        }
+        values = [part.values if isinstance(part, RowGradient) else part for part in spread.values()]
+        added = dict(zip(spread, self._sum(values), strict=True))
+        summed = {
+            name: RowGradient(part.rows, added[name]) if isinstance(part, RowGradient) else added[name]
+            for name, part in spread.items()
+        }
+        return Reduced(sums, summed, int(reported[:, 1].max()))
+
+    def remember(self, norm: float) -> None:
+        """The norm of a step's gradients, which must be the same on all ranks, bit for bit."""
+        self._last_norm = norm
+
+    def _sum(self, values: list[Float[Tensor, "..."]]) -> list[Float[Tensor, "..."]]:
+        """One message for all of them; the sums are views into it."""
+        dtype = values[0].dtype
+        flat = self.ranks.add_up_(torch.cat([value.flatten().to(self.dtype or dtype) for value in values])).to(dtype)
+        parts = flat.split([value.numel() for value in values])
+        return [part.view(value.shape) for part, value in zip(parts, values, strict=True)]
+
+    def _require_equal(self, number: int, norms: Float[Tensor, " ranks"]) -> None:
+        # NaN differs from itself: a skipped step has the same NaN on all ranks.
+        if bool(((norms == norms[0]) | (norms.isnan() & norms[0].isnan())).all()):
+            return
+        raise RanksDiffer(
+            f"step {number - 1}: the ranks' gradients had the norms {norms.tolist()}, which must be the same, so their "
+            "weights are no longer equal. Faulty memory or different versions of torch can cause this. Compare 'elmo "
+            "doctor' on the machines, then resume from the last checkpoint."
+        )
+
+
+def _table(name: str) -> str:
+    """The part of a name that tensors with the same rows share: those of the softmax begin with head."""
+    return name.partition(".")[0]
+
+
+def _spread(own: RowGradient, union: Int[Tensor, " union"]) -> RowGradient:
+    """The same gradient, zero in the other ranks' rows."""
+    values = own.values.new_zeros(len(union), *own.values.shape[1:])
+    places = on_device(torch.searchsorted(union, own.rows), values.device)
+    return RowGradient(union, values.index_copy_(0, places, own.values))

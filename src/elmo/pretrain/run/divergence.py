@@ -1,4 +1,4 @@
-"""What to do when a loss or a gradient is not finite: keep the state before the step, and say where it happened."""
+"""When a loss or a gradient is not finite: saves the state before the step, and finds the rows of text."""
 
 import numpy as np
 import torch
@@ -7,11 +7,11 @@ from jaxtyping import Float
 from elmo.errors import OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import FirstFailed
 from elmo.pretrain.run.run_folder import RunFolder
-from elmo.pretrain.step.stream import Window
-from elmo.pretrain.step.trainer import Position, Trainer, TrainingDiverged
+from elmo.pretrain.step.stream import RunPosition, StreamWindow
+from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 
 
-def stop_before(run: RunFolder, trainer: Trainer, position: Position, error: TrainingDiverged) -> TrainingDiverged:
+def stop_before(run: RunFolder, trainer: Trainer, position: RunPosition, error: TrainingDiverged) -> TrainingDiverged:
     """Saves the state before the bad step, and returns the error that says so and names the rows of the streams.
 
     `position`: the trainer's before the step; its weights still are those before the step. All ranks must call it
@@ -34,7 +34,7 @@ def stop_before(run: RunFolder, trainer: Trainer, position: Position, error: Tra
 
 
 @torch.no_grad()
-def bad_rows(trainer: Trainer, position: Position) -> str:
+def bad_rows(trainer: Trainer, position: RunPosition) -> str:
     """Which rows of each direction's window give a loss that is not finite, without dropout.
 
     `position`: the trainer's before the step. All ranks must call it together; each looks at its own rows.
@@ -53,7 +53,7 @@ def bad_rows(trainer: Trainer, position: Position) -> str:
     return "; ".join(found) or "none, every row's full loss is finite, so it was the gradient or the sampled loss"
 
 
-def _losses(trainer: Trainer, direction: str, window: Window) -> Float[np.ndarray, " rows"]:
+def _losses(trainer: Trainer, direction: str, window: StreamWindow) -> Float[np.ndarray, " rows"]:
     """Each row's loss over the window, by the full softmax."""
     bilm, data = trainer.bilm, trainer.data
     types, places = np.unique(window.inputs.T, return_inverse=True)

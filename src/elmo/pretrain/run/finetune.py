@@ -64,7 +64,7 @@ def finetune(
     """Continue training a model on prepared data; the run is left in `path`, the new model in `path`/model.
 
     `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
-    text of the domain that the model came from, one tokenized sentence a line. `ranks`, `progress`: as for `pretrain`.
+    text of the domain that the model came from, a tokenized sentence per line. `ranks`, `progress`: as for `pretrain`.
     Raises WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit,
     OutputError if `path` is not empty, Interrupted when stopped, with everything saved.
     """

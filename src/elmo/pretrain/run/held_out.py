@@ -1,13 +1,24 @@
-"""HeldOut: a text whose perplexity is followed during training."""
+"""HeldOut: a text whose perplexity is followed during training, evaluated by all ranks together."""
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from elmo.corpus.shards import TrainingData
+from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.perplexity import scores, sums, total
+from elmo.lm.sums import Perplexity, Sums
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.process.progress.report import SILENT, Count, Progress
+from elmo.process.stop_flag import StopRequested
 from elmo.text.sentences import read_sentences
+
+# After so many sentences each, the ranks exchange whether one was asked to stop.
+_SENTENCES_PER_ROUND = 256
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,7 @@ def validation(data: TrainingData) -> HeldOut | None:
 
 
 def text_file(name: str, path: Path) -> HeldOut:
-    """A text of one tokenized sentence a line; blank lines are left out. Raises TextError if it can't be read."""
+    """A text of one tokenized sentence per line; blank lines are left out. Raises TextError if it can't be read."""
     count = sum(1 for sentence in read_sentences(path) if sentence)
 
     def pick(limit: int) -> Iterator[list[str]]:
@@ -54,3 +65,39 @@ def validation_sentences(data: TrainingData, limit: int) -> Iterator[list[str]]:
 
 def _stride(total: int, limit: int) -> int:
     return max(1, math.ceil(total / limit)) if limit else 1
+
+
+def evaluate_together(
+    model: LanguageModel,
+    sentences: Iterable[Sequence[str]],
+    count: int,
+    ranks: Ranks,
+    *,
+    progress: Progress = SILENT,
+    what: str = "scoring",
+    poll: Poll = lambda: None,
+) -> Perplexity:
+    """`evaluate` by all ranks of a run, which call it together; `count`: how many sentences there are, none empty.
+
+    Sentences are scored one by one from a zero state, so how they are shared out changes only the order of a float64
+    sum. `progress`: receives the sentences that are scored, as the stage `what`. `poll` may raise StopRequested on any
+    rank: after at most 256 more sentences it is then raised on all of them.
+    """
+    scored = Count(progress, what, count, "sentences")
+    if ranks.size == 1:
+        return total(scored.each(scores(model, sentences, poll=poll)))
+    own = itertools.islice(sentences, ranks.rank, None, ranks.size)
+    directions = model.config.directions
+    so_far = torch.from_numpy(Sums(directions).vector())
+    for _ in range(-(-count // (ranks.size * _SENTENCES_PER_ROUND))):
+        some = list(itertools.islice(own, _SENTENCES_PER_ROUND))
+        stopped = False
+        try:
+            if some:
+                so_far += torch.from_numpy(sums(scores(model, some, poll=poll)).vector())
+        except StopRequested:
+            stopped = True
+        if ranks.largest(int(stopped)):
+            raise StopRequested
+        scored.add(min(len(some) * ranks.size, count - scored.done))
+    return Sums.of_vector(ranks.add_up_(so_far).numpy(), directions).perplexity()

@@ -13,15 +13,15 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.ranks.shared_evaluation import evaluate_together
 from elmo.pretrain.run.divergence import stop_before
-from elmo.pretrain.run.held_out import HeldOut, validation
+from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
-from elmo.pretrain.step.trainer import Position, StepResult, Trainer, TrainingDiverged
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.weights.native.read import read as read_checkpoint
@@ -156,7 +156,7 @@ class Loop:
         self._perplexities = self._perplexities_recorded()
 
     def train(self) -> None:
-        """All steps from where the trainer stands; a checkpoint is left at the end."""
+        """All steps from the trainer's position on; saves a checkpoint at the end."""
         trainer, config = self.trainer, self.trainer.config
         self._report_start()
         self._stop_if_asked()  # while the model was built
@@ -241,7 +241,7 @@ class Loop:
         self.num_skipped = 0
         return result
 
-    def _skip(self, error: TrainingDiverged, before: Position) -> None:
+    def _skip(self, error: TrainingDiverged, before: RunPosition) -> None:
         """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
         if self.num_skipped + 1 > trainer.config.max_skipped_steps:

@@ -1,4 +1,4 @@
-"""RunFolder: what a pretraining run leaves on disk, and how it goes on from there.
+"""RunFolder: the files of a pretraining run, and how it continues from them.
 
     config.json               the recipe that is in use
     config.step-00001250.json the recipe up to step 1250, if other settings were given when the run was resumed there
@@ -38,9 +38,10 @@ from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.saved_training import model_of, restore_from, write_training
-from elmo.pretrain.run.unused import require_unused
+from elmo.pretrain.settings.checks import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import Position, Trainer
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import Trainer
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
@@ -212,7 +213,7 @@ class RunFolder:
         """Write a checkpoint, and point `best` to it."""
         return self._save(trainer, keep, ("latest", "best"))
 
-    def save_before_nan(self, trainer: Trainer, position: Position) -> Path:
+    def save_before_nan(self, trainer: Trainer, position: RunPosition) -> Path:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
         tensors = trainer.tensors()

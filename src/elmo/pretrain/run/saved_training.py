@@ -13,7 +13,8 @@ from elmo.disk.json_file import read_json
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import ConfigError, WeightFileError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import Position, Trainer
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.write import write as write_checkpoint
@@ -24,7 +25,7 @@ _PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
 def write_training(
-    folder: Path, trainer: Trainer, gathered: dict[str, Float[torch.Tensor, "..."]], position: Position
+    folder: Path, trainer: Trainer, gathered: dict[str, Float[torch.Tensor, "..."]], position: RunPosition
 ) -> None:
     """Writes a checkpoint atomically. `gathered`: `trainer.tensors()`, to which every rank contributes."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
@@ -58,7 +59,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
     try:
         tensors = load_file(folder / _TENSORS)
         progress = read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES)
-        position = Position.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
+        position = RunPosition.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
         trainer.restore(weights_of(model), tensors, position)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, ConfigError):

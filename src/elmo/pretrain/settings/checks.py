@@ -1,9 +1,16 @@
-"""Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
+"""Checks before a run: its settings and its folder. Messages have the value, the reason, and what to use instead."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, OutputError
+
+# Left by a run that was killed before it had written its recipe.
+_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+# In a run's folder from its first checkpoint or its end on.
+_OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 
 
 def check_combinations(config: Any) -> None:
@@ -35,8 +42,8 @@ def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
     rows: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of [width, number] pairs: how many filters of each width the "
-            "char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
+            f"{name} must be a list of [width, number] pairs, the number of filters of each width of the char CNN (got "
+            f"{value!r}). Write for instance [[1, 32], [2, 32], [3, 64]]."
         )
     return tuple((width, number) for width, number in rows)
 
@@ -45,7 +52,7 @@ def whole_numbers(name: str, value: Any) -> tuple[int, ...]:
     """A list of whole numbers, as a tuple."""
     if not isinstance(value, list | tuple) or not all(map(_is_whole, value)):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of whole numbers: they are vocabulary ids. Write for instance "
+            f"{name} must be a list of whole numbers, which are vocabulary ids (got {value!r}). Write for instance "
             "[2000, 10000]."
         )
     return tuple(value)
@@ -80,8 +87,8 @@ def _check_softmax(config: Any) -> None:
         )
     if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
         raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but must be ascending, each at least 1: between two of them lie the "
-            "words of a cluster. Sort them and remove repetitions."
+            f"softmax_cutoffs must be ascending, each at least 1 (got {list(cutoffs)}): the words of a cluster are "
+            "between two of them. Sort them and remove repetitions."
         )
     if not config.tie_softmax:
         return
@@ -94,3 +101,15 @@ def _check_softmax(config: Any) -> None:
         what = "softmax is 'adaptive', whose vectors have several widths. Use sampled or full"
     if what:
         raise ConfigError(f"tie_softmax is true, but {what}, or leave tie_softmax out.")
+
+
+def require_unused(path: Path) -> None:
+    """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
+    if path.exists() and not _only_begun(path):
+        is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
+        resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
+        raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
+
+
+def _only_begun(path: Path) -> bool:
+    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())

@@ -1,7 +1,8 @@
-"""One direction's share of a training step, from token vectors to gradients.
+"""One direction's share of a training step, from token vectors to the loss and its gradients.
 
 The two language models share only the token vectors and the softmax, so each direction runs forward and backward on
-its own (on a CPU: on a core of its own) and returns gradients for what is shared.
+its own (on a CPU: on a core of its own) and returns gradients for what is shared. For that it has leaves of its own,
+which share the memory of the softmax's parameters.
 
 Source: bilm-tf `bilm/training.py`; docs/specification.md, 6.3 and 6.4.
 """
@@ -16,15 +17,49 @@ from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
-from elmo.pretrain.ranks.gradients import Gradient, on_device
-from elmo.pretrain.step.dropout import RowDropout
-from elmo.pretrain.step.softmax_loss import Negatives, exact_loss, sampled_loss
+from elmo.ops.adaptive_softmax import adaptive_softmax_mean
+from elmo.ops.dropout import kept
+from elmo.ops.full_softmax import full_softmax_mean
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_mean
+from elmo.pretrain.ranks.gradients import Gradient, RowGradient, on_device
+
+_DROPOUT_BLOCK = 512
+
+
+class RowDropout:
+    """Dropout of (tokens, rows, width) tensors that is the same for a row whichever process reads it.
+
+    Every block of 512 rows has its own generator, so a process draws only for the blocks its rows are in; up to 512
+    rows, the result is that of one generator for all. Each call draws again. `rows`: which of the `total` rows of all
+    processes the tensors hold.
+    """
+
+    def __init__(self, probability: float, seed: int, rows: slice, total: int, device: torch.device) -> None:
+        self.probability = probability
+        self._blocks = []
+        for start in range(rows.start - rows.start % _DROPOUT_BLOCK, rows.stop if probability else 0, _DROPOUT_BLOCK):
+            generator = torch.Generator(device).manual_seed(seed + start // _DROPOUT_BLOCK)
+            count = min(_DROPOUT_BLOCK, total - start)
+            own = slice(max(0, rows.start - start), min(count, rows.stop - start))
+            self._blocks.append((generator, count, own))
+
+    def __call__(self, values: Float[Tensor, "tokens rows width"]) -> Float[Tensor, "tokens rows width"]:
+        """`values` after dropout; the values kept are scaled up."""
+        if self.probability == 0:
+            return values
+        mask = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
+        return values * mask.div_(1 - self.probability)
+
+    def _draw(
+        self, values: Float[Tensor, "tokens rows width"], generator: torch.Generator, count: int, own: slice
+    ) -> Float[Tensor, "tokens own width"]:
+        mask = values.new_empty(values.shape[0], count, values.shape[2])
+        return kept(mask, self.probability, generator)[:, own]
 
 
 @dataclass(frozen=True)
 class DirectionWindow:
-    """What a direction reads in a step."""
+    """The input of a direction in a step."""
 
     places: Int[Tensor, "tokens batch"]
     """Place of each input among the step's distinct tokens."""
@@ -41,7 +76,7 @@ class DirectionWindow:
 
 @dataclass(frozen=True)
 class DirectionResult:
-    """What a direction found; the gradients of its own LSTM are already in the parameters."""
+    """Loss and gradients of a direction; the gradients of its own LSTM are already in the parameters."""
 
     loss: Float[Tensor, ""]
     """Mean loss in nats per token. Reading it makes the host wait for the device."""
@@ -66,17 +101,64 @@ def learn(
     vectors = vectors.detach().requires_grad_()
     inputs = functional.embedding(window.places, vectors)
     top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, window.keep, product_dtype)
-    outputs = top.flatten(0, 1)
-    targets = on_device(window.target_ids.flatten(), outputs.device)
+    outputs, rows = top.flatten(0, 1), None
     if sampler is not None and window.negatives is not None:
-        # Sorted here, not when the step is planned: on a CPU each direction then does so on its own core.
-        negatives = Negatives.of(window.negatives, window.target_ids, outputs.device)
-        loss, leaves = sampled_loss(head, sampler, outputs, targets, negatives, product_dtype)
+        loss, leaves, rows = sampled_loss(head, sampler, outputs, window.target_ids, window.negatives, product_dtype)
     else:
-        loss, leaves = exact_loss(head, outputs, targets, product_dtype)
+        loss, leaves = exact_loss(head, outputs, window.target_ids, product_dtype)
     (loss * scale).backward()
     assert vectors.grad is not None
-    return DirectionResult(loss.detach(), hidden, cell, vectors.grad, leaves.gradients())
+    # Zero where nothing was read: a cluster of the adaptive softmax without a target.
+    found = {name: torch.zeros_like(leaf) if leaf.grad is None else leaf.grad for name, leaf in leaves.items()}
+    gradients = {name: own if rows is None else RowGradient(rows, own) for name, own in found.items()}
+    return DirectionResult(loss.detach(), hidden, cell, vectors.grad, gradients)
+
+
+def sampled_loss(
+    head: LMHead,
+    sampler: LogUniformSampler,
+    outputs: Float[Tensor, "targets projection"],
+    target_ids: Int[Tensor, "tokens batch"],
+    sample: NegativeSample,
+    product_dtype: torch.dtype | None,
+) -> tuple[Float[Tensor, ""], dict[str, Tensor], Int[Tensor, " rows"]]:
+    """The mean against a sample of the vocabulary, the leaves it read, and which rows of the softmax they are.
+
+    Only the rows of targets and negatives are touched; they are distinct, ascending and on the CPU. They are sorted
+    here, not when the step is planned: on a CPU each direction then sorts on its own core.
+    """
+    device, targets = outputs.device, target_ids.flatten()
+    distinct, places = torch.cat([targets, sample.ids]).unique(return_inverse=True)
+    rows = on_device(distinct, device)
+    leaves = {
+        "weight": head.weight.detach()[rows].requires_grad_(),
+        "bias": head.bias.detach()[rows].requires_grad_(),
+    }
+    log_probability = sampler.log_probability(rows, sample.num_draws)
+    target_rows, negative_rows = (
+        SoftmaxRows(functional.embedding(at, leaves["weight"]), leaves["bias"][at], log_probability[at])
+        for at in on_device(places, device).split([len(targets), len(sample.ids)])
+    )
+    negative_ids = on_device(sample.ids, device)
+    targets = on_device(targets, device)
+    loss = sampled_softmax_mean(outputs, targets, target_rows, negative_ids, negative_rows, product_dtype)
+    return loss, leaves, distinct
+
+
+def exact_loss(
+    head: LMHead,
+    outputs: Float[Tensor, "targets projection"],
+    target_ids: Int[Tensor, "tokens batch"],
+    product_dtype: torch.dtype | None,
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    """The mean against the whole vocabulary, by the full or the adaptive softmax, and the leaves it read."""
+    targets = on_device(target_ids.flatten(), outputs.device)
+    leaves = {name: parameter.detach().requires_grad_() for name, parameter in head.named_parameters()}
+    if head.clusters:
+        loss = adaptive_softmax_mean(outputs, targets, head.adaptive_weights(leaves), product_dtype)
+    else:
+        loss = full_softmax_mean(outputs, targets, leaves["weight"], leaves["bias"], product_dtype)
+    return loss, leaves
 
 
 def forgetting(

@@ -25,7 +25,7 @@ _NONE = -1  # a row that holds no sentence yet
 
 
 @dataclass(frozen=True)
-class Window:
+class StreamWindow:
     """One step's tokens of one direction in this process's rows; time comes first."""
 
     inputs: Int[np.ndarray, "tokens rows"]
@@ -35,7 +35,7 @@ class Window:
 
 
 class StreamPosition(NamedTuple):
-    """Where a stream stands. The arrays are never written to again, so a position is cheap to take in every step."""
+    """A stream's position. The arrays are never written to again, so it is cheap to take in every step."""
 
     epoch: int
     """Of its reader."""
@@ -61,6 +61,34 @@ class StreamPosition(NamedTuple):
         rows = [(_NONE, _NONE, 0) if row is None else tuple(row) for row in values["rows"]]
         table = np.array(rows, dtype=np.int64)
         return cls(values["epoch"], values["position"], table[:, :2].copy(), table[:, 2].copy())
+
+
+@dataclass(frozen=True)
+class RunPosition:
+    """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
+
+    step: int
+    tokens_read: int
+    """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
+    does not follow from the number of steps."""
+    streams: dict[str, StreamPosition]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
+        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "RunPosition":
+        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
+
+        Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
+        """
+        streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
+        found = cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
+        if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
+            raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
+        return found
 
 
 class SentenceReader:
@@ -155,7 +183,7 @@ class SentenceReader:
 
 
 class Stream:
-    """Endless windows of one direction. Its state is where the reader stands and what each row still holds.
+    """Endless windows of one direction. Its state is the reader's position and the rest of each row's sentence.
 
     `batch_size`: rows of all processes; `rows`: this process's own, None for all.
     """
@@ -169,7 +197,7 @@ class Stream:
         self._used = np.zeros(batch_size, dtype=np.int64)  # predictions of it that were made
         self._lengths = np.zeros(batch_size, dtype=np.int64)  # predictions it has
 
-    def next(self) -> Window:
+    def next(self) -> StreamWindow:
         """The next window."""
         steps = self.unroll_steps
         held, lengths, used = self._held, self._lengths, self._used
@@ -220,7 +248,7 @@ class Stream:
         pulled: Int[np.ndarray, "sentences 2"],
         ends: Int[np.ndarray, " sentences"],
         until: Int[np.ndarray, " rows"],
-    ) -> Window:
+    ) -> StreamWindow:
         """The tokens of this process's rows: the rest of what a row holds, then what it pulled, cut at the end."""
         own, steps = self.own, self.unroll_steps
         rows = np.arange(own.start, own.stop)
@@ -246,7 +274,7 @@ class Stream:
         begins: Int[np.ndarray, " pieces"],
         counts: Int[np.ndarray, " pieces"],
         num_rows: int,
-    ) -> Window:
+    ) -> StreamWindow:
         """Puts pieces of `counts` predictions one after the other into their rows, and drops what is too long."""
         after = np.cumsum(counts)
         before = after - counts
@@ -259,7 +287,7 @@ class Stream:
         inputs, targets = (
             self.reader.tokens(sentences[piece], lengths[piece], at + ahead).reshape(shape) for ahead in (0, 1)
         )
-        return Window(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
+        return StreamWindow(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
 
     @property
     def position(self) -> StreamPosition:

@@ -1,7 +1,7 @@
 """Trainer: one step of pretraining, and everything that the next step depends on.
 
 All randomness of a step comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors,
-where the streams stand and what the LSTMs remember.
+the positions of the streams and the states of the LSTMs.
 
 On a GPU a step waits for the device at its end, when the losses and the global norm are read. Everything known on the
 host (ids, rows, places) is sorted there and sent without waiting. Two waits remain: for the length of a window's
@@ -27,6 +27,7 @@ from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import (
     Gradient,
+    Reduction,
     RowGradient,
     RowOptimizer,
     add_up,
@@ -34,14 +35,10 @@ from elmo.pretrain.ranks.gradients import (
     on_device,
     shifted_by_padding,
 )
-from elmo.pretrain.ranks.reduction import Reduction
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, forgetting, learn
-from elmo.pretrain.step.dropout import RowDropout
-from elmo.pretrain.step.new_model import new_model
-from elmo.pretrain.step.schedule import OPTIMIZER_STATE, learning_rate, make_optimizer
-from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, Window
-from elmo.pretrain.step.type_ids import TypeIds
+from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
+from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
+from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, RunPosition, SentenceReader, Stream, StreamWindow
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
@@ -55,36 +52,8 @@ class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
 
 
 @dataclass(frozen=True)
-class Position:
-    """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
-
-    step: int
-    tokens_read: int
-    """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
-    does not follow from the number of steps."""
-    streams: dict[str, StreamPosition]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
-        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "Position":
-        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
-
-        Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
-        """
-        streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
-        found = cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
-        if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
-            raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
-        return found
-
-
-@dataclass(frozen=True)
 class StepResult:
-    """What a step found, before its update."""
+    """The results of a step, before its update."""
 
     losses: dict[str, float]
     """Loss of each direction in nats per token. Sampled: optimistic, not comparable with a perplexity."""
@@ -197,10 +166,10 @@ class Trainer:
         return self.tokens_read / self.tokens_per_epoch
 
     @property
-    def position(self) -> Position:
+    def position(self) -> RunPosition:
         """How far the run has come. Cheap: nothing is copied."""
         streams = {direction: stream.position for direction, stream in self.streams.items()}
-        return Position(self.step_number, self.tokens_read, streams)
+        return RunPosition(self.step_number, self.tokens_read, streams)
 
     def step(self, flag: StopFlag | None = None) -> StepResult:
         """Read one window per direction, and update the weights: all ranks the same way.
@@ -249,7 +218,7 @@ class Trainer:
         return loss if self.ranks.size == 1 else loss.double() * self.share
 
     def _tasks(
-        self, number: int, windows: dict[str, Window], places: Int[Tensor, "directions tokens batch"]
+        self, number: int, windows: dict[str, StreamWindow], places: Int[Tensor, "directions tokens batch"]
     ) -> list[DirectionWindow]:
         """All randomness of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
         rows, total = self.rows, self.config.batch_size
@@ -373,7 +342,7 @@ class Trainer:
 
     @torch.no_grad()
     def restore(
-        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: Position
+        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: RunPosition
     ) -> None:
         """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
 
@@ -394,7 +363,7 @@ class Trainer:
             self.states[direction] = (hidden, cell)
         self.step_number, self.tokens_read = position.step, position.tokens_read
 
-    def _require_rows(self, position: Position) -> None:
+    def _require_rows(self, position: RunPosition) -> None:
         for direction, stream in position.streams.items():
             if len(stream.used) != self.config.batch_size:
                 raise ConfigError(
@@ -403,7 +372,7 @@ class Trainer:
                     "number of processes up to it can share the rows."
                 )
 
-    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: Position) -> dict[str, Any]:
+    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: RunPosition) -> dict[str, Any]:
         """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
         state: dict[int, dict[str, Tensor]] = {}
         for index, name in enumerate(self.named_parameters):

@@ -1,16 +1,16 @@
-"""ProgressBars: progress on a terminal, as bars with the time left, drawn by tqdm."""
+"""ProgressBars: progress on a terminal, as bars with the time left, drawn by tqdm; and what draws on a stream."""
 
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from elmo.process.progress.pace import Pace
-from elmo.process.progress.report import Progress
-from elmo.process.progress.stream import LossyStream
-from elmo.process.progress.texts import amount, speed
+from elmo.process.progress.lines import LossyStream, Pace, ProgressLines, amount, speed
+from elmo.process.progress.report import SILENT, Progress
 
 # Seconds: what takes less needs no bar, and a bar shown only briefly is erased.
 _UNSEEN = 0.5
@@ -40,7 +40,7 @@ def _form(total: int | None) -> str:
 
 
 def _size(stream: TextIO) -> dict[str, Any]:
-    """How tqdm learns the terminal's size. One that nobody has told its size says that it has no column."""
+    """How tqdm learns the terminal's size. One whose size nobody has set reports 0 columns."""
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
@@ -92,7 +92,7 @@ class ProgressBars(Progress):
             file=self._stream,
             **self._size,
             smoothing=0.05,
-            miniters=0,  # the time goes on, even if nothing else does
+            miniters=0,  # the clock runs on, even if nothing else happens
             delay=_UNSEEN,
         )
         bar.pace = Pace(done)
@@ -103,3 +103,19 @@ class ProgressBars(Progress):
         # A bar stays visible as a record of how long the stage took, but not below another one.
         bar.leave = not self._bars and time.time() - bar.start_t >= _SHORT
         bar.close()
+
+
+@contextmanager
+def drawn_on(stream: TextIO | None) -> Iterator[Progress]:
+    """What draws on a stream until the block ends, also by an error; nothing on None or a closed one."""
+    if stream is None or stream.closed:
+        yield SILENT
+        return
+    drawing = ProgressBars(stream) if _is_redrawn(stream) else ProgressLines(stream)
+    with closing(drawing):
+        yield drawing
+
+
+def _is_redrawn(stream: TextIO) -> bool:
+    """Whether a carriage return leads back to the beginning of the line: on a terminal and in a notebook."""
+    return type(stream).__module__.startswith("ipykernel.") or stream.isatty()

@@ -1,15 +1,18 @@
-"""ProgressLines: progress in a log, a pipe or the output of a queue, where nothing can be redrawn."""
+"""ProgressLines: progress in a log, a pipe or the output of a queue, where nothing can be redrawn.
+
+With the figures of lines and bars: amounts, speeds, times.
+"""
 
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TextIO
 
-from elmo.process.progress.pace import Pace
+from tqdm import tqdm
+
 from elmo.process.progress.report import Progress
-from elmo.process.progress.stream import LossyStream
-from elmo.process.progress.texts import amount, duration, speed
 
 # A line follows ten seconds after the one before at the earliest, and less and less often: after a tenth of the time
 # that has gone by, which is about one for each ten percent, but within ten minutes, so that a log looks alive.
@@ -18,6 +21,97 @@ _LONGEST_PAUSE = 600.0
 _PAUSE_SHARE = 0.1
 _YOUNG = 2.0
 """Seconds after which a stage's speed is worth a line."""
+_SHORTEST_PACE = 1.0
+"""Seconds after the first unit from which a pace means something."""
+_WRITTEN_OUT = 10_000
+"""Smaller counts are written with all their digits."""
+_SLOW = 1.0
+"""Units per second; below that, seconds per unit are easier to read."""
+
+
+def amount(done: int, total: int | None, unit: str) -> str:
+    """ "1.20M of 4.00M tokens"; without a total "1.20M tokens"."""
+    of_total = "" if total is None else f" of {_count(total, unit)}"
+    return f"{_count(done, unit)}{of_total}{'' if unit == 'bytes' else f' {unit}'}"
+
+
+def speed(per_second: float | None, unit: str) -> str:
+    """ "12.3k tokens/s", "3.1 s each"; empty if it is not known yet."""
+    if not per_second:
+        return ""
+    if per_second < _SLOW:
+        return f"{duration(1 / per_second)} each" if per_second < 1 / 60 else f"{1 / per_second:.1f} s each"
+    if unit == "bytes":
+        return f"{tqdm.format_sizeof(per_second)}B/s"
+    return f"{tqdm.format_sizeof(per_second) if per_second >= 10 else f'{per_second:.1f}'} {unit}/s"
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds: "0:03:47"; also "2 days, 0:03:47"."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _count(number: int, unit: str) -> str:
+    if unit == "bytes":
+        return f"{tqdm.format_sizeof(number)}B"
+    return f"{number:,}" if number < _WRITTEN_OUT else tqdm.format_sizeof(number)
+
+
+class Pace:
+    """The speed of one stage, measured from its first unit on.
+
+    Before the first one is done, models are loaded, threads are started and memory is filled: counted as a unit's time,
+    that promises hours where seconds are left.
+    """
+
+    def __init__(self, done: int) -> None:
+        """`done`: what was done when it began."""
+        self._begin = done
+        self._since: tuple[int, float] | None = None
+
+    def note(self, done: int, now: float) -> None:
+        """So much is done now, in seconds of any clock."""
+        if self._since is None and done > self._begin:
+            self._since = done, now
+
+    def per_second(self, done: int, now: float) -> float | None:
+        """Units per second; None: not known yet."""
+        if self._since is None:
+            return None
+        first, began = self._since
+        return (done - first) / (now - began) if done > first and now - began >= _SHORTEST_PACE else None
+
+
+class LossyStream:
+    """A stream that loses what it can't write: a log on a full disk must not end a training."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_broken = False
+        self._is_at_line_start = True
+
+    def write(self, text: str) -> None:
+        """Writes the text, unless an earlier attempt failed."""
+        if self._is_broken or not text:
+            return
+        self._is_at_line_start = text[-1] in "\r\n"  # before writing, which Ctrl-C may end
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):  # ValueError: somebody has closed it
+            self._is_broken = True
+
+    def end_line(self) -> None:
+        """Whatever is written next begins a line."""
+        if not self._is_at_line_start:
+            self.write("\n")
+
+    def flush(self) -> None:
+        """Does nothing: `write` has already flushed."""
+
+    def __getattr__(self, name: str) -> object:
+        """What else tqdm asks for: the encoding, and the descriptor that knows how wide the terminal is."""
+        return getattr(self._stream, name)
 
 
 @dataclass
@@ -33,7 +127,7 @@ class _Stage:
     note: str
     pace: Pace
     is_written: bool = False
-    """Whether a line says what the last report said."""
+    """Whether the last report was written."""
 
     def line(self, now: float) -> str:
         percent = "" if not self.total else f"{min(self.done / self.total, 1.0):.0%}, "

@@ -24,10 +24,10 @@ class Progress(Protocol):
     """
 
     def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
-        """A stage has come to `done` of `total` units.
+        """A stage has done `done` of `total` units.
 
         `what`: the stage. `total`: None if it is not known. `unit`: what is counted, in the plural: "bytes", "tokens",
-        "sentences". `note`: more about the moment, such as the loss. The first report of a stage says where it begins:
+        "sentences". `note`: more about the moment, such as the loss. The first report of a stage has where it begins:
         at 0, or where an earlier run was interrupted. From there `done` never falls, except where a download has to
         start again. A stage that ends early, or whose total was not known, ends with a report whose total is what was
         done.
@@ -82,7 +82,7 @@ def following(progress: Progress | bool) -> Iterator[Progress]:
     """
     if progress is True:
         # Imported here, for the sake of callers that show nothing.
-        from elmo.process.progress.drawing import drawn_on
+        from elmo.process.progress.bars import drawn_on
 
         with drawn_on(sys.stderr) as drawn:
             yield drawn

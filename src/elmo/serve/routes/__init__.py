@@ -1,4 +1,4 @@
-"""The server's paths: a file for each, with the types of its request and answer and the function that answers.
+"""The server's paths: the types of their requests and answers, and the functions that answer.
 
-`embeddings` is the one to read first: read the body, find the model, cut texts into tokens, compute, encode.
+`embeddings` is the one to read first: read the body, find the model, split texts into tokens, compute, encode.
 """

@@ -1,7 +1,8 @@
-"""POST /v1/embeddings: a vector for each text, in the shape of OpenAI's API."""
+"""POST /v1/embeddings: a vector for each text, in the shape of OpenAI's API. POST /v1/token_embeddings: for each text
+its tokens, their positions in it, and their vectors in every layer."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -9,34 +10,47 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.embed.results.pooling import Pool
-from elmo.serve.encodings.numbers import Encoding, Numbers, encoded
-from elmo.serve.intake.inputs import Input, sentences_of
-from elmo.serve.refusals import invalid
+from elmo.serve.answers import invalid
+from elmo.serve.encodings import Encoding, Numbers, encoded
+from elmo.serve.inputs import Input, sentences_of
 from elmo.serve.service import service_of
-from elmo.serve.vectors import VectorRequest, answer_vectors
+from elmo.serve.vectors import Usage, VectorRequest, answer_vectors
 
 
-class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What to embed, and how."""
-
+class _Request(msgspec.Struct, forbid_unknown_fields=True):
     input: Input
     """A text, or a list of texts; a text may be given as the list of its tokens."""
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
     encoding_format: Encoding | None = "float"
     """Vectors as lists of numbers, or as base64 of little-endian float32; null: as lists."""
-    layers: str | int | list[float] = "average"
-    """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
-    pool: Pool | Literal["none"] = "mean"
-    """How the vectors of a text's tokens become one; "none": they are given one by one."""
     normalize: bool = False
     """Whether each vector is divided by its L2 norm, after pooling."""
     tokenizer: str | None = None
-    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
+    """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
+
+
+class EmbeddingsRequest(_Request):
+    """What to embed, and how."""
+
+    layers: str | int | list[float] = "average"
+    """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+    pool: Pool | Literal["none"] = "mean"
+    """How the vectors of a text's tokens become one; "none": one vector per token."""
     dimensions: int | None = None
-    """Refused unless it is what the model has: vectors are not cut."""
+    """Refused unless it is the model's number of dimensions: vectors are not cut."""
     user: str | None = None
-    """Ignored, as are names of users in OpenAI's API."""
+    """Ignored: names of users in OpenAI's API."""
+
+
+class TokenEmbeddingsRequest(_Request):
+    """What to embed, and how."""
+
+    layers: str | int | list[float] = "all"
+    """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+
+
+R = TypeVar("R", EmbeddingsRequest, TokenEmbeddingsRequest)
 
 
 class Embedding(msgspec.Struct, omit_defaults=True):
@@ -51,13 +65,19 @@ class Embedding(msgspec.Struct, omit_defaults=True):
     object: str = msgspec.field(default_factory=lambda: "embedding")
 
 
-class Usage(msgspec.Struct):
-    """How much was computed."""
+class TokenEmbedding(msgspec.Struct):
+    """The vectors of one text."""
 
-    prompt_tokens: int
-    """Tokens of all texts."""
-    total_tokens: int
-    """The same: nothing is generated."""
+    index: int
+    """Which of the texts, from 0."""
+    tokens: list[str]
+    spans: list[tuple[int, int] | None] | None
+    """[first character, one after the last] of each token, counted in Unicode code points; null for a text that came as
+    tokens, and for a token that the tokenizer changed."""
+    shape: list[int]
+    """(layers, tokens, dim), or (tokens, dim) of one layer."""
+    embedding: str | Numbers
+    """The vectors in that shape; a string is base64."""
 
 
 class Embeddings(msgspec.Struct):
@@ -69,28 +89,57 @@ class Embeddings(msgspec.Struct):
     object: Literal["list"] = "list"
 
 
+class TokenEmbeddings(msgspec.Struct):
+    """The vectors of each text, in the order of the texts."""
+
+    data: list[TokenEmbedding]
+    model: str
+    usage: Usage
+    object: Literal["list"] = "list"
+
+
 async def answer(request: Request) -> Response:
-    """Answers the route."""
-    service = service_of(request)
-    deadline = service.deadline()
-    body = await service.read(request, EmbeddingsRequest)
-    model = service.model(body.model)
-    _require_dimensions(body.dimensions, model.embedder.layer_dim)
-    texts = await sentences_of(body.input, body.tokenizer, model, service.settings)
-    pool = None if body.pool == "none" else body.pool
-    if pool is not None:
-        _require_one_vector(body.layers, texts.sentences)
-    encoding = body.encoding_format or "float"
-    asked = VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline)
+    """Answers /v1/embeddings."""
+    asked, body = await _read(request, EmbeddingsRequest)
+    available = asked.model.embedder.layer_dim
+    if body.dimensions not in (None, available):
+        raise invalid(
+            f"dimensions is {body.dimensions}, but this model's vectors have {available} and lose their meaning when "
+            "cut. Leave the field out.",
+            "dimensions",
+        )
+    if asked.pool is not None:
+        _require_one_vector(body.layers, asked.texts.sentences)
 
     def item(index: int, array: np.ndarray) -> Embedding:
-        shape = list(array.shape) if pool is None else None
-        return Embedding(index, encoded(array, encoding), shape)  # type: ignore[arg-type] - ready JSON
+        shape = list(array.shape) if asked.pool is None else None
+        return Embedding(index, encoded(array, asked.encoding), shape)  # type: ignore[arg-type] - ready JSON
 
-    def whole(items: list[Embedding]) -> Embeddings:
-        return Embeddings(items, model.name, Usage(asked.num_tokens, asked.num_tokens))
+    return await answer_vectors(request, asked, item, Embeddings)
 
-    return await answer_vectors(request, asked, item, whole)  # type: ignore[arg-type]
+
+async def answer_tokens(request: Request) -> Response:
+    """Answers /v1/token_embeddings."""
+    asked, _ = await _read(request, TokenEmbeddingsRequest)
+    texts = asked.texts
+
+    def item(index: int, array: np.ndarray) -> TokenEmbedding:
+        tokens, spans = list(texts.sentences[index]), texts.spans[index]
+        return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, asked.encoding))  # type: ignore[arg-type]
+
+    return await answer_vectors(request, asked, item, TokenEmbeddings)
+
+
+async def _read(request: Request, expected: type[R]) -> tuple[VectorRequest, R]:
+    """The request, checked, and its body."""
+    service = service_of(request)
+    deadline = service.deadline()
+    body = await service.read(request, expected)
+    model = service.model(body.model)
+    texts = await sentences_of(body.input, body.tokenizer, model, service.settings)
+    pool = None if isinstance(body, TokenEmbeddingsRequest) or body.pool == "none" else body.pool
+    encoding = body.encoding_format or "float"
+    return VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline), body
 
 
 def _require_one_vector(layers: object, sentences: Sequence[Sequence[str]]) -> None:
@@ -107,12 +156,3 @@ def _require_one_vector(layers: object, sentences: Sequence[Sequence[str]]) -> N
                 "input",
                 "empty",
             )
-
-
-def _require_dimensions(asked: int | None, available: int) -> None:
-    if asked not in (None, available):
-        raise invalid(
-            f"dimensions is {asked}, but this model's vectors have {available} and lose their meaning when cut. Leave "
-            "the field out.",
-            "dimensions",
-        )

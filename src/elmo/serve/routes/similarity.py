@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.embed.results.similarity import cosines
-from elmo.serve.answers import json_answer
-from elmo.serve.encodings.numbers import Numbers, encoded
-from elmo.serve.intake.inputs import Text, read_texts
-from elmo.serve.refusals import invalid
+from elmo.serve.answers import invalid, json_answer
+from elmo.serve.encodings import Numbers, encoded
+from elmo.serve.inputs import Text, read_texts
 from elmo.serve.service import service_of
 
 _MOST_TOKENS = 512
@@ -28,7 +27,7 @@ class SimilarityRequest(msgspec.Struct, forbid_unknown_fields=True):
     layers: str | int | list[float] = "average"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
     tokenizer: str | None = None
-    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
+    """How texts become tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class Similarity(msgspec.Struct):

@@ -6,10 +6,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.serve.answers import json_answer
+from elmo.serve.answers import Refusal, json_answer
 from elmo.serve.metrics import CONTENT_TYPE
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import Refusal
 from elmo.serve.service import Service, service_of
 from elmo.version import __version__
 

@@ -7,10 +7,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.serve.answers import json_answer
-from elmo.serve.intake.inputs import ReadTexts, Text, read_texts
+from elmo.serve.answers import invalid, json_answer
+from elmo.serve.inputs import ReadTexts, Text, read_texts
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.text.reading.as_trained import as_trained
@@ -34,11 +33,11 @@ class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
     count: int = 10
     """Words of each direction, 1 to 1,000."""
     tokenizer: str | None = None
-    """With `place`, how the text becomes tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
+    """With `place`, how the text becomes tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class Word(msgspec.Struct):
-    """A word that could stand there."""
+    """A word that the model expects."""
 
     word: str
     """One that ends in `⋯` stands for all unlisted words with that beginning."""
@@ -51,9 +50,9 @@ class Direction(msgspec.Struct):
     best: list[Word]
     """The most probable words, the best first."""
     probability: float | None
-    """Of the word that stands there; null if the vocabulary lacks it."""
+    """Of the sentence's own word; null if the vocabulary lacks it."""
     rank: int | None
-    """Words at least as probable as the one that stands there: 1 for the best."""
+    """The number of words at least as probable as the sentence's own: 1 for the best."""
 
 
 class Substitutes(msgspec.Struct):
@@ -62,7 +61,7 @@ class Substitutes(msgspec.Struct):
     tokens: list[str]
     place: int
     predictions: dict[str, Direction]
-    """Of "forward", which reads what is left of the place, "backward", which reads what is right of it, and "both"."""
+    """Of "forward", which reads the left side of the place, "backward", which reads the right side, and "both"."""
     model: str
     object: Literal["substitutes"] = "substitutes"
 
@@ -81,7 +80,7 @@ async def answer(request: Request) -> Response:
             "no_softmax",
         )
     if not 1 <= body.count <= _MOST_WORDS:
-        raise invalid(f"count is {body.count}, but 1 to {_MOST_WORDS:,} words are given. Use one of these.", "count")
+        raise invalid(f"count must be 1 to {_MOST_WORDS:,} (got {body.count}).", "count")
     texts, tokens, place = await _sentence(body, model, service.settings)
     predict = partial(model.substitutes, tokens, place, body.count)
     found = await service.run(request, predict, deadline, tokens=len(tokens))

@@ -1,12 +1,14 @@
-"""Document: a text in sentences, who says them, and which spans of it mean the same."""
+"""Document: a text in sentences, its speakers, and which spans corefer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Literal
 
+import numpy as np
+
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import OnBadExample, tell
+from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -71,7 +73,7 @@ class Document:
         return "_".join(part for part in self.key if part)
 
     def without_clusters(self) -> "Document":
-        """The same without what is known of its clusters."""
+        """The same without its clusters."""
         return replace(self, clusters=(), ids=())
 
     def window(self, first: int, count: int) -> "Document":
@@ -121,14 +123,43 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
 
 
 def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> list[Document]:
-    """The documents of a file after `require_own_key`; `on_bad`: told of those that are left out for it."""
+    """The documents of a file after `require_own_key`; `on_bad`: called with those that are left out."""
     seen: dict[tuple[str, str], str] = {}
     found = []
     for number, document in enumerate(documents, start=1):
         try:
             require_own_key(document, seen)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             found.append(document)
     return found
+
+
+def random_window(document: Document, limits: WindowLimits, random: np.random.Generator) -> Document:
+    """Sentences in a row within the limits, or the whole document if it has no more.
+
+    A sentence that is longer than the limit by itself is cut to its beginning. Source: Lee et al. 2017, section 6.
+    """
+    num_sentences = len(document.sentences)
+    most_sentences, most_tokens = limits.sentences or num_sentences, limits.tokens or document.num_tokens
+    if num_sentences <= most_sentences and document.num_tokens <= most_tokens:
+        return document
+    count = min(most_sentences, num_sentences)
+    window = document.window(int(random.integers(num_sentences - count + 1)), count)
+    # Sentences are dropped at either end, so that those at the document's ends are not seen less often.
+    while window.num_tokens > most_tokens and len(window.sentences) > 1:
+        window = window.window(int(random.integers(2)), len(window.sentences) - 1)
+    return window if window.num_tokens <= most_tokens else _cut(window, most_tokens)
+
+
+def _cut(window: Document, num_tokens: int) -> Document:
+    """The beginning of a document of one sentence."""
+    inside = (tuple(mention for mention in cluster if mention[1] < num_tokens) for cluster in window.clusters)
+    return Document(
+        window.key,
+        (window.sentences[0][:num_tokens],),
+        window.speakers[:num_tokens],
+        tuple(cluster for cluster in inside if cluster),
+        source=window.source,
+    )

@@ -16,13 +16,13 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
-from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
-from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
-from elmo.tasks.coref.ranker.span_scores import TokenStates
+from elmo.tasks.coref.network import PairFacts, Ranked, RankerInput, SpanRanker, rank
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
+from elmo.tasks.coref.span_scores import TokenStates
+from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table
+from elmo.tasks.layers.characters import CharacterWindows
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.own_characters import own_windows
-from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
+from elmo.tasks.layers.recurrent import CoupledLSTM
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
@@ -38,7 +38,14 @@ class Resolver(TaskModel[Document, Resolved]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = own_windows(settings, vocabulary, settings.character_widths)
+        self.characters = None
+        if settings.character_filters:
+            self.characters = CharacterWindows(
+                vocabulary["characters"],
+                dim=settings.character_vector,
+                filters=settings.character_filters,
+                widths=settings.character_widths,
+            )
         character_dim = 0 if self.characters is None else self.characters.output_dim
         embedded_dim = sum(tokens.static_dims.values()) + character_dim
         if embedded_dim == 0:
@@ -51,8 +58,7 @@ class Resolver(TaskModel[Document, Resolved]):
         self.ranker = SpanRanker(
             self.lstm.output_dim,
             embedded_dim,
-            _sizes(settings),
-            with_speakers=settings.speakers,
+            settings,
             num_genres=len(self._genres) + 1 if settings.genre_pattern else 0,
         )
 
@@ -60,16 +66,12 @@ class Resolver(TaskModel[Document, Resolved]):
         """The antecedent loss, plus the mention loss if there is one, summed over spans and averaged over documents."""
         return torch.stack([self._loss(document) for document in examples]).mean()
 
-    def predict(self, examples: Sequence[Document]) -> list[Resolved]:
-        """The clusters of each document."""
-        return self.predict_with([], examples)
-
     @property
     def outcomes(self) -> tuple[float | bool, ...]:
         """What decides which spans and pairs it considers."""
-        sizes = self.ranker.sizes
-        considered = (sizes.max_width, sizes.spans_per_token, sizes.max_antecedents, sizes.may_cross)
-        return *considered, self.settings.mention_loss > 0
+        settings = self.settings
+        considered = (settings.max_width, settings.spans_per_token, settings.max_antecedents)
+        return *considered, settings.mention_loss > 0
 
     def predict_with(
         self, others: Sequence[TaskModel[Document, Resolved]], examples: Sequence[Document]
@@ -92,7 +94,7 @@ class Resolver(TaskModel[Document, Resolved]):
     def _resolved(self, document: Document, models: "Sequence[Resolver]") -> Resolved:
         if document.num_tokens == 0:
             return Resolved([])
-        ranked = rank([model._reading(document) for model in models], _lengths(document))
+        ranked = rank([model._ranker_input(document) for model in models], _lengths(document))
         spans: list[Mention] = [(first, last) for first, last in ranked.spans.tolist()]
         clusters = clusters_of(spans, ranked.scores)
         if self.settings.mention_loss:
@@ -103,10 +105,10 @@ class Resolver(TaskModel[Document, Resolved]):
         return Resolved(clusters, spans)
 
     def _ranked(self, document: Document) -> Ranked:
-        return rank([self._reading(document)], _lengths(document))
+        return rank([self._ranker_input(document)], _lengths(document))
 
-    def _reading(self, document: Document) -> Reading:
-        return Reading(self.ranker, self._states(document), self._facts(document))
+    def _ranker_input(self, document: Document) -> RankerInput:
+        return RankerInput(self.ranker, self._states(document), self._facts(document))
 
     def _states(self, document: Document) -> TokenStates:
         """Of all tokens, the sentences one after another."""
@@ -138,17 +140,6 @@ class Resolver(TaskModel[Document, Resolved]):
 
 def _lengths(document: Document) -> list[int]:
     return [len(sentence) for sentence in document.sentences]
-
-
-def _sizes(settings: ResolverSettings) -> SpanSizes:
-    return SpanSizes(
-        max_width=settings.max_width,
-        spans_per_token=settings.spans_per_token,
-        max_antecedents=settings.max_antecedents,
-        hidden_sizes=settings.span_hidden_sizes,
-        feature_size=settings.feature_size,
-        dropout=settings.span_dropout,
-    )
 
 
 def _gold_clusters(document: Document, candidates: Int[Tensor, "candidates 2"]) -> Int[Tensor, " candidates"]:

@@ -14,12 +14,14 @@ Source: Pradhan et al. 2014; Vilain et al. 1995, Bagga and Baldwin 1998, Luo 200
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from elmo.errors import TextError
-from elmo.tasks.coref.assignment import best_assignment
-from elmo.tasks.coref.documents import Mention
+import numpy as np
+
+from elmo.errors import MissingExtraError, TextError
+from elmo.tasks.coref.documents import Document, Mention
+from elmo.tasks.coref.read import read_documents
 
 Clusters = Sequence[Sequence[Mention]]
 
@@ -27,44 +29,9 @@ AVERAGED = ("muc", "b3", "ceaf_phi4")
 Ratio = tuple[float, float]
 """Numerator and denominator."""
 
+_SUMS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 # The official scorer refuses files with more than this.
 _MAX_REPEATED = 10
-
-
-@dataclass
-class Fractions:
-    """Recall and precision of a metric, summed over documents."""
-
-    recall_numerator: float = 0.0
-    recall_denominator: float = 0.0
-    precision_numerator: float = 0.0
-    precision_denominator: float = 0.0
-
-    def add(self, recall: Ratio, precision: Ratio) -> None:
-        """Takes (numerator, denominator) of a document."""
-        self.recall_numerator += recall[0]
-        self.recall_denominator += recall[1]
-        self.precision_numerator += precision[0]
-        self.precision_denominator += precision[1]
-
-    @property
-    def f1(self) -> float:
-        """Exact, between 0 and 1."""
-        both = self._recall + self._precision
-        return 2 * self._recall * self._precision / both if both else 0.0
-
-    @property
-    def _recall(self) -> float:
-        return self.recall_numerator / self.recall_denominator if self.recall_denominator else 0.0
-
-    @property
-    def _precision(self) -> float:
-        return self.precision_numerator / self.precision_denominator if self.precision_denominator else 0.0
-
-    def figures(self) -> dict[str, float]:
-        """Percentages as printed, and what they are made of."""
-        shares = {"f1": self.f1, "recall": self._recall, "precision": self._precision}
-        return {name: _cut(share) for name, share in shares.items()} | vars(self)
 
 
 def coreference_scores(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Any]:
@@ -105,13 +72,17 @@ def require_scorable(response: Clusters, where: str) -> None:
 
 
 def _scores(pairs: Sequence[tuple[list[set[Mention]], list[set[Mention]]]]) -> dict[str, Any]:
-    sums = {name: Fractions() for name in (*AVERAGED, "mentions")}
-    for key, response in pairs:
-        for name, (recall, precision) in _counts(key, response).items():
-            sums[name].add(recall, precision)
-    figures = {name: fractions.figures() for name, fractions in sums.items()}
+    counts = [_counts(key, response) for key, response in pairs]
+    exact, figures = {}, {}
+    for name in (*AVERAGED, "mentions"):
+        # numerator and denominator of recall, then of precision
+        sums = [float(sum(count[name][side][part] for count in counts)) for side in (0, 1) for part in (0, 1)]
+        recall, precision = (sums[at] / sums[at + 1] if sums[at + 1] else 0.0 for at in (0, 2))
+        exact[name] = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+        shares = {"f1": exact[name], "recall": recall, "precision": precision}
+        figures[name] = {**{key: _cut(share) for key, share in shares.items()}, **dict(zip(_SUMS, sums, strict=True))}
     return {
-        "average_f1": 100 * sum(sums[name].f1 for name in AVERAGED) / len(AVERAGED),
+        "average_f1": 100 * sum(exact[name] for name in AVERAGED) / len(AVERAGED),
         "printed_average_f1": sum(figures[name]["f1"] for name in AVERAGED) / len(AVERAGED),
         **figures,
     }
@@ -176,14 +147,25 @@ def _b3(clusters: list[set[Mention]], overlaps: list[dict[int, int]]) -> Ratio:
 
 def _aligned(key: list[set[Mention]], response: list[set[Mention]], overlaps: list[dict[int, int]]) -> float:
     """The best sum of phi4 over one-to-one pairs of clusters."""
-    total = 0.0
+    assignment, total = assignment_solver(), 0.0
     for rows, columns in _components(overlaps):
-        gains = [
-            [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
-            for row in rows
-        ]
-        total += sum(gains[row][column] for row, column in best_assignment(gains))
+        gains = np.array(
+            [
+                [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
+                for row in rows
+            ]
+        )
+        total += gains[assignment(gains, maximize=True)].sum().item()
     return total
+
+
+def assignment_solver() -> Any:
+    """scipy's. Raises MissingExtraError."""
+    try:
+        from scipy.optimize import linear_sum_assignment
+    except ImportError:
+        raise MissingExtraError("scipy", "torch", "scoring coreference") from None
+    return linear_sum_assignment
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
@@ -207,3 +189,46 @@ def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], lis
                 rows += fresh
                 ahead += fresh
         yield rows, list(columns)
+
+
+def score_documents(key: list[Document], response: list[Document]) -> dict[str, Any]:
+    """`coreference_scores` of the documents of the key.
+
+    Documents are matched by name and part, in any order. One that the response lacks counts as one without
+    clusters; one that the key lacks is ignored. Raises TextError for a response that the official scorer refuses, and
+    for a document of other words or length.
+    """
+    found = {document.key: document for document in response}
+    pairs = []
+    for document in key:
+        other = found.get(document.key)
+        if other is not None:
+            require_scorable(other.clusters, other.source)
+            _require_same_words(document, other)
+        pairs.append((document.clusters, () if other is None else other.clusters))
+    scores = coreference_scores(pairs)
+    return {
+        **scores,
+        "documents": len(key),
+        "documents_without_response": sum(document.key not in found for document in key),
+    }
+
+
+def score_files(key: Path | str, response: Path | str, encoding: str = "utf-8") -> dict[str, Any]:
+    """`score_documents` of two files."""
+    return score_documents(read_documents(key, encoding), read_documents(response, encoding))
+
+
+def _require_same_words(key: Document, response: Document) -> None:
+    if key.tokens == response.tokens:
+        return
+    if key.num_tokens != response.num_tokens:
+        what = f"has {response.num_tokens} words, but in the key ({key.source}) it has {key.num_tokens}"
+    else:
+        rows = zip(key.tokens, response.tokens, strict=True)
+        place, (ours, theirs) = next((place, row) for place, row in enumerate(rows) if row[0] != row[1])
+        what = f"has the word {theirs!r} at {place}, but in the key ({key.source}) it is {ours!r}"
+    raise TextError(
+        f"{response.source}: the document {response.name!r} {what}: their mentions can't be compared. Score "
+        "the response to this key."
+    )

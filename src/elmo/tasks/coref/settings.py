@@ -28,7 +28,7 @@ class ResolverSettings(FileSettings):
     text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
     """How raw text is split into tokens if the command line doesn't say."""
     speakers: bool = True
-    """Whether a feature tells the model if two spans have the same speaker."""
+    """Whether the model has a feature for two spans having the same speaker."""
     max_width: int = 10
     """Maximum length of a mention in tokens."""
     spans_per_token: float = 0.25
@@ -98,7 +98,7 @@ class ResolverSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class CorefSettings(TaskSettings):
     """All settings of `elmo task train coref`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(mix_penalty=0.0, elmo_dropout=0.0))

@@ -1,25 +1,22 @@
 """Coreference as a task."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.coref.documents import Document, Resolved, WindowLimits, require_own_key
-from elmo.tasks.coref.formats.conll import write_conll
-from elmo.tasks.coref.formats.jsonlines import write_jsonlines
-from elmo.tasks.coref.formats.plain_text import write_text
-from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
-from elmo.tasks.coref.rules import rules_of
-from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated
-from elmo.tasks.coref.score_files import score_files
-from elmo.tasks.coref.settings import NO_HEADS, Settings
-from elmo.tasks.coref.windows import random_window
-from elmo.tasks.precision_recall import percentage
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.coref.conll import write_conll
+from elmo.tasks.coref.documents import Document, Mention, Resolved, WindowLimits, random_window, require_own_key
+from elmo.tasks.coref.jsonlines import write_jsonlines
+from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
+from elmo.tasks.coref.score import assignment_solver, coreference_scores, document_counts, num_repeated, score_files
+from elmo.tasks.coref.settings import NO_HEADS, CorefSettings
+from elmo.tasks.counts import percentage
+from elmo.tasks.rules import longest_runs
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -28,22 +25,75 @@ if TYPE_CHECKING:
     from elmo.tasks.coref.model import Resolver
     from elmo.tasks.tokens.representation import TokenRepresentation
 
+Text = tuple[str, ...]
+"""Of a mention, in lower case."""
+_LONGEST = 5
 
-class Coreference(Task[Settings, Document, Resolved]):
+
+def rules_of(examples: Sequence[Document]) -> list[Rule[Document, Resolved]]:
+    """One rule: names, and texts that are mostly mentions in the training data, corefer if they are equal."""
+    texts = mention_texts(examples)
+    label = "rule: equal names, and equal words that are mostly mentions in the training data, corefer"
+    return [Rule("equal-texts", label, lambda documents: [equal_texts(one, texts) for one in documents])]
+
+
+def mention_texts(examples: Iterable[Document]) -> set[Text]:
+    """The texts of at most five tokens that are a mention at least every second time that they occur."""
+    mentions, occurrences = Counter[Text](), Counter[Text]()
+    for document in examples:
+        gold = {mention for cluster in document.clusters for mention in cluster}
+        for span, text in _spans(document):
+            occurrences[text] += 1
+            if span in gold:
+                mentions[text] += 1
+    return {text for text, count in mentions.items() if 2 * count >= occurrences[text]}
+
+
+def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
+    """Clusters of names, and of spans that have one of the texts; those that are alone are only `kept`."""
+    names = set(_names(document))
+    clusters: defaultdict[Text, list[Mention]] = defaultdict(list)
+    for span, text in _spans(document):
+        if span in names or text in texts:
+            clusters[text].append(span)
+    found = [cluster for cluster in clusters.values() if len(cluster) > 1]
+    return Resolved(found, kept=sorted(chain.from_iterable(clusters.values())))
+
+
+def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
+    """All spans within sentences, with their texts."""
+    begin = 0
+    for sentence in document.sentences:
+        words = tuple(map(str.lower, sentence))
+        for start in range(len(words)):
+            for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
+                yield (begin + start, begin + end - 1), words[start:end]
+        begin += len(words)
+
+
+def _names(document: Document) -> Iterator[Mention]:
+    """The longest possible runs of words with a capital letter; a sentence's first word may have it for its place."""
+    begin = 0
+    for sentence in document.sentences:
+        yield from longest_runs((word[0].isupper() for word in sentence[1:]), begin + 1)
+        begin += len(sentence)
+
+
+class Coreference(Task[CorefSettings, Document, Resolved]):
     """Documents in CoNLL-2012 columns, JSON lines or raw text; predictions are clusters of mentions."""
 
     name = "coref"
     summary = "coreference: which spans of a document mean the same, in CoNLL-2012 columns, JSON lines or raw text"
     metric = "average_f1"
     metric_kind = "average_f1"
-    settings = Settings
+    settings = CorefSettings
     reading_flags = ("tokenizer", "encoding", "errors")
     places = ("input",)
 
-    def read(self, path: Path | str, settings: Settings) -> list[Document]:
+    def read(self, path: Path | str, settings: CorefSettings) -> list[Document]:
         return read_documents(path, settings.resolver.encoding, settings.resolver.errors)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
+    def read_unlabelled(self, path: Path | str, settings: CorefSettings, reading: TextReading) -> Iterator[Document]:
         tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad = reading.on_bad_line if reading.errors == "skip" else None
         return iter(read_unlabelled(path, reading.encoding, tokenize, on_bad))
@@ -51,15 +101,15 @@ class Coreference(Task[Settings, Document, Resolved]):
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:
         return example.sentences
 
-    def training(self, examples: list[Document], settings: Settings) -> list[Document]:
+    def training(self, examples: list[Document], settings: CorefSettings) -> list[Document]:
         limits = WindowLimits(settings.resolver.window_sentences, settings.resolver.window_tokens)
         return [replace(document, limits=limits) for document in examples if document.num_tokens]
 
     def drawn(self, example: Document, random: "np.random.Generator") -> Document:
         return example if example.limits is None else random_window(example, example.limits, random)
 
-    def vocabulary(self, examples: list[Document], settings: Settings) -> Vocabulary:
-        from elmo.tasks.layers.character_ids import characters_of
+    def vocabulary(self, examples: list[Document], settings: CorefSettings) -> Vocabulary:
+        from elmo.tasks.layers.characters import characters_of
 
         if not any(document.clusters for document in examples):
             raise TextError(
@@ -70,15 +120,13 @@ class Coreference(Task[Settings, Document, Resolved]):
         genres = {settings.resolver.genre_of(document.name) for document in examples}
         return {"characters": characters_of(words), "genres": sorted(genres - {""})}
 
-    def check(self, examples: list[Document], vocabulary: Vocabulary, settings: Settings) -> None:
-        """Nothing depends on the training data: what can be wrong is found by `read`."""
-
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: CorefSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.static and not settings.resolver.character_filters:
             raise ConfigError(NO_HEADS)
+        assignment_solver()  # that scores need after the first epoch
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
+    def build(self, settings: CorefSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
         from elmo.tasks.coref.model import Resolver
 
         return Resolver(settings.resolver, vocabulary, tokens)
@@ -100,7 +148,7 @@ class Coreference(Task[Settings, Document, Resolved]):
     def rules(self, examples: list[Document]) -> list[Rule[Document, Resolved]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: CorefSettings) -> Scores:
         return score_files(gold, predicted, settings.resolver.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:

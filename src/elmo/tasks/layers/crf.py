@@ -3,15 +3,49 @@
 score(tags) = sum of emissions[token, tag] + sum of transitions[tag, next tag]
 log-likelihood = score(gold tags) - log sum over all sequences of exp(score)
 
-There are no scores for beginning and end, and training counts every sequence; what a tag scheme allows is only asked
-when the best sequence is looked for. Source: Lafferty et al. 2001; specification 7.6.
+There are no scores for beginning and end, and training counts every sequence; the tag scheme matters only
+when the best sequence is searched. Source: Lafferty et al. 2001; specification 7.6.
 """
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from elmo.tasks.layers.viterbi import best_sequences, forbidden
+
+@torch.no_grad()
+def best_sequences(
+    emissions: Float[Tensor, "batch tokens tags"],
+    mask: Bool[Tensor, "batch tokens"],
+    transitions: Float[Tensor, "tags tags"],
+    starts: Float[Tensor, " tags"],
+    ends: Float[Tensor, " tags"],
+) -> list[list[int]]:
+    """The best tags of each row (Viterbi 1967).
+
+    score(tags) = starts[first] + sum of emissions[token, tag] + sum of transitions[tag, next tag] + ends[last]
+
+    `mask`: true at the first tokens of each row; a row may be empty. Scores of minus infinity forbid a
+    move, a first or a last tag.
+    """
+    batch, tokens, num_tags = emissions.shape
+    if batch == 0 or tokens == 0:
+        return [[] for _ in range(batch)]
+    totals, into = [emissions[:, 0] + starts], transitions.T.contiguous()
+    for place in range(1, tokens):
+        best = (totals[-1][:, None] + into).amax(dim=2)
+        totals.append(torch.where(mask[:, place, None], best + emissions[:, place], totals[-1]))
+    path = [(totals[-1] + ends).argmax(dim=1)]
+    # Where each best score came from is asked along the best path alone.
+    for place in range(tokens - 1, 0, -1):
+        before = (totals[place - 1] + into[path[-1]]).argmax(dim=1)
+        path.append(torch.where(mask[:, place], before, path[-1]))
+    rows = torch.stack(path[::-1], dim=1).tolist()
+    return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]
+
+
+def forbidden(allowed: Bool[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Scores for moves or tags: 0 where `allowed` is true, else minus infinity."""
+    return torch.zeros(allowed.shape, device=allowed.device).masked_fill(~allowed, -torch.inf)
 
 
 class CRF(nn.Module):
@@ -43,7 +77,7 @@ class CRF(nn.Module):
         tags: Int[Tensor, "batch tokens"],
         mask: Bool[Tensor, "batch tokens"],
     ) -> Float[Tensor, " batch"]:
-        """Of each row's tags; 0 for an empty row. What stands behind a row's end plays no part."""
+        """Of each row's tags; 0 for an empty row. Padding has no effect."""
         emissions = torch.where(mask[:, :, None], emissions, 0)
         tags = torch.where(mask, tags, 0)
         return self._score(emissions, tags, mask) - self._log_partition(emissions, mask)

@@ -1,7 +1,7 @@
 """CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
 Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document. In a file of two
-columns the tags may come first, and a first column that counts the tokens isn't that of the words.
+columns the tags may come first, and a first column that counts the tokens doesn't have the words.
 `elmo.text.formats.columns` says what separates columns and which lines are comments.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
 from elmo.tasks.tags import (
     IO,
     OUTSIDE,
@@ -68,7 +68,7 @@ def read_columns(
     `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" detects it; "io" says
     that they have no prefixes; "any" accepts every sequence by conlleval's rules, also what no scheme allows.
     `errors`: "skip" leaves out sentences that can't be read, with a TextWarning that counts them. Raises TextError with
-    file and line for ragged columns, tags that are none, and sequences that the scheme doesn't allow.
+    file and line for ragged columns, cells that aren't tags, and sequences that the scheme doesn't allow.
     """
     name = text_name(path)
     with skipping(path, errors) as on_bad:
@@ -128,7 +128,7 @@ def _read(
             for row, number in zip(it.rows, it.lines, strict=True):
                 _check_row(row, num_columns, places, notation, f"{name}:{number}")
         except TextError as error:
-            tell(error, it.lines[0], on_bad)
+            skip_or_raise(error, it.lines[0], on_bad)
             continue
         if it.rows:
             yield _sentence(name, it.rows, it.lines, places, notation, document)
@@ -219,7 +219,7 @@ def _scheme(sentences: Sequence[TaggedSentence], scheme: SchemeChoice) -> tuple[
 
 
 def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_bad: OnBadExample | None) -> bool:
-    """Whether the scheme allows the tags; TextError if it doesn't and there is nobody to tell."""
+    """Whether the scheme allows the tags; TextError if it doesn't and there is no `on_bad`."""
     tags = [OUTSIDE, *sentence.tags, OUTSIDE]
     for place, (before, tag) in enumerate(zip(tags[:-1], tags[1:], strict=True)):
         if follows(before, tag, scheme):
@@ -231,6 +231,6 @@ def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_b
             f"{sentence.source}:{line}: {what}, which is not a sequence of {shown}. Fix the tags, say what they are "
             "with --scheme, or read them as conlleval does with --scheme any."
         )
-        tell(error, line, on_bad)
+        skip_or_raise(error, line, on_bad)
         return False
     return True

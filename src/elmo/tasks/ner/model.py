@@ -2,7 +2,7 @@
 
 tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM -> [h ; ELMo] -> biLSTM -> [h ; ELMo] -> Linear -> CRF -> spans
 
-ELMo is at one of the three places, or at the first and the last. Between the biLSTM layers it stands in TagLM.
+ELMo is at one of the three places, or at the first and the last. TagLM has it between the biLSTM layers.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.layers.characters import own_characters
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.own_characters import own_characters
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, TaggerSettings
+from elmo.tasks.ner.settings import BETWEEN, TaggerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
+from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
@@ -34,9 +32,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         self.settings = settings
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
-        dim = tokens.input_dim + settings.character_filters
-        if dim == 0:
-            raise ConfigError(NO_INPUT)
+        dim = tokens.require_input(settings.character_filters)
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout, tokens.elmo_dim(BETWEEN))
         self.dropout = VariationalDropout(settings.dropout)
         scheme = settings.tagger_scheme
@@ -49,17 +45,13 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         self.crf = CRF(torch.tensor(allowed), torch.tensor(begins), torch.tensor(ends))
 
     def loss(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
-        """Minus the log-likelihood of the gold tags, a sentence on average. Entities of unknown labels count as O."""
+        """Minus the log-likelihood of the gold tags, averaged over sentences. Entities of unknown labels count as O."""
         emissions, vectors = self._emissions(examples)
         gold = torch.zeros(vectors.mask.shape, dtype=torch.int64)
         for row, example in zip(gold, examples, strict=True):
             tags = tags_of(example.spans, len(example.tokens), self.settings.tagger_scheme)
             row[: len(tags)] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
         return -self.crf.log_likelihood(emissions, gold.to(emissions.device), vectors.mask).mean()
-
-    def predict(self, examples: Sequence[TaggedSentence]) -> list[list[Span]]:
-        """The entities of each sentence."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -83,6 +75,4 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         if self.characters is not None:
             read = torch.cat([read, self.characters(sentences)], dim=2)
         hidden = self.bilstm(read, vectors.mask, vectors.elmo.get(BETWEEN))
-        if vectors.output is not None:
-            hidden = torch.cat([hidden, vectors.output], dim=2)
-        return self.project(self.dropout(hidden)), vectors
+        return self.project(self.dropout(vectors.with_output(hidden))), vectors

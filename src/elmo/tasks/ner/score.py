@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from elmo.tasks.precision_recall import precision_recall_f1
+from elmo.tasks.counts import label_figures
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Scores
 
@@ -21,8 +21,8 @@ def entity_scores(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[S
         found.update(_labels(other))
         right.update(_labels(set(own) & set(other)))
     labels = sorted({*given, *found})
-    per_label = {label: _figures(given[label], found[label], right[label]) for label in labels}
-    whole = _figures(given.total(), found.total(), right.total())
+    per_label = {label: label_figures(given[label], found[label], right[label]) for label in labels}
+    whole = label_figures(given.total(), found.total(), right.total())
     return {
         "f1": whole["f1"],
         "macro_f1": statistics.fmean(per_label[label]["f1"] for label in given) if given else 0.0,
@@ -42,8 +42,3 @@ def entity_counts(gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
 
 def _labels(spans: Iterable[Span]) -> list[str]:
     return [label for _, _, label in spans]
-
-
-def _figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
-    figures = precision_recall_f1(correct, predicted, gold)
-    return {**figures, "gold": gold, "predicted": predicted, "correct": correct}

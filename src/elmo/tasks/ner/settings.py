@@ -6,7 +6,7 @@ from typing import Literal
 from elmo.setting_checks import require_types
 from elmo.tasks.settings import (
     CharacterSettings,
-    FileSettings,
+    LabelSettings,
     TaskSettings,
     TokenSettings,
     require_chance,
@@ -17,14 +17,9 @@ from elmo.tasks.settings import (
 BETWEEN = "between"
 """The place between the first and the second biLSTM layer. Source: Peters et al. 2017, TagLM."""
 
-NO_INPUT = (
-    "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
-    "them, for instance --character-filters 128."
-)
-
 
 @dataclass(frozen=True)
-class TaggerSettings(FileSettings, CharacterSettings):
+class TaggerSettings(LabelSettings, CharacterSettings):
     """Data and network of the tagger."""
 
     token_column: int = 1
@@ -34,8 +29,6 @@ class TaggerSettings(FileSettings, CharacterSettings):
     scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"] = "auto"
     """Scheme of the tags in the files. auto: detected; bioul: also what is called IOBES, BMES and BMEWO; io: labels
     without prefixes; any: every sequence is accepted and read by conlleval's rules."""
-    unseen_labels: Literal["stop", "miss"] = "stop"
-    """What to do with an entity whose label isn't in the training data: stop with an error, or count it as missed."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
     """Scheme that the tagger uses internally."""
     hidden_sizes: tuple[int, ...] = (200, 100)
@@ -55,7 +48,7 @@ class TaggerSettings(FileSettings, CharacterSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class NerSettings(TaskSettings):
     """All settings of `elmo task train ner`."""
 
     tokens: TokenSettings = field(

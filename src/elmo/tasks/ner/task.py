@@ -1,26 +1,80 @@
 """Named entity recognition as a task."""
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import require_learnable, some_of
+from elmo.tasks.labels import require_known_labels, require_learnable
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
-from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
-from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, Settings
-from elmo.tasks.rules.rule import Rule
+from elmo.tasks.ner.settings import BETWEEN, NerSettings
 from elmo.tasks.tags import Span, tags_of
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
 if TYPE_CHECKING:
     from elmo.tasks.ner.model import Tagger
     from elmo.tasks.tokens.representation import TokenRepresentation
 
+_HANDLE = "@"
+_PERSON = "PER"
 
-class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
+Names = dict[tuple[str, ...], str]
+
+
+def rules_of(examples: Sequence[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
+    """The names of the training data; where "@" is tagged as a person there, also all handles as persons."""
+    names = names_in(examples)
+    longest = max(map(len, names), default=0)
+
+    def find_names(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+        return [longest_matches(sentence.tokens, names, longest) for sentence in sentences]
+
+    def find_handles(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+        return [handles(sentence.tokens) for sentence in sentences]
+
+    found = [Rule("training-names", "rule: names of the training data", find_names)]
+    tagged = {(*example.tokens[start:end], label) for example in examples for start, end, label in example.spans}
+    if (_HANDLE, _PERSON) in tagged:
+        found.append(Rule("handles", 'rule: "@" and the token after it are persons', find_handles))
+    return found
+
+
+def names_in(examples: Iterable[TaggedSentence]) -> Names:
+    """The names that have one label wherever they are tagged, with it.
+
+    As in the baseline of the shared task CoNLL-2003 (Tjong Kim Sang and De Meulder 2003, section 4).
+    """
+    labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for example in examples:
+        for start, end, label in example.spans:
+            labels[tuple(example.tokens[start:end])][label] += 1
+    return {name: next(iter(found)) for name, found in labels.items() if len(found) == 1}
+
+
+def longest_matches(tokens: Sequence[str], names: Names, longest: int) -> list[Span]:
+    """From left to right, the longest name that begins at each token outside the one before."""
+    spans: list[Span] = []
+    start = 0
+    while start < len(tokens):
+        ends = range(min(len(tokens), start + longest), start, -1)
+        end = next((end for end in ends if tuple(tokens[start:end]) in names), None)
+        if end is not None:
+            spans.append((start, end, names[tuple(tokens[start:end])]))
+        start = end or start + 1
+    return spans
+
+
+def handles(tokens: Sequence[str]) -> list[Span]:
+    """ "@" and the token after it, each an entity: how the Broad Twitter Corpus tags them."""
+    found = [place for place, token in enumerate(tokens) if token == _HANDLE]
+    places = sorted({place for at in found for place in (at, at + 1) if place < len(tokens)})
+    return [(place, place + 1, _PERSON) for place in places]
+
+
+class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     """Tagged sentences in CoNLL columns; predictions are lists of spans."""
 
     name = "ner"
@@ -28,9 +82,10 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     metric = "f1"
     places = ("input", "output", BETWEEN)
     metric_kind = "f1"
-    settings = Settings
+    needs_input = True
+    settings = NerSettings
 
-    def read(self, path: Path | str, settings: Settings) -> list[TaggedSentence]:
+    def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
         tagger = settings.tagger
         return read_columns(
             path,
@@ -41,7 +96,9 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
             errors=tagger.errors,
         )
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[TaggedSentence]:
+    def read_unlabelled(
+        self, path: Path | str, settings: NerSettings, reading: TextReading
+    ) -> Iterator[TaggedSentence]:
         return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
     def group(self, example: TaggedSentence, place: int) -> Hashable:
@@ -50,47 +107,37 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     def sentences(self, example: TaggedSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def vocabulary(self, examples: list[TaggedSentence], settings: Settings) -> Vocabulary:
-        from elmo.tasks.layers.char_cnn import characters_of
+    def vocabulary(self, examples: list[TaggedSentence], settings: NerSettings) -> Vocabulary:
+        from elmo.tasks.layers.characters import characters_of
 
-        labels = sorted({label for example in examples for _, _, label in example.spans})
+        labels = [label for example in examples for _, _, label in example.spans]
+        step = "Say which column has the tags with --tag-column."
         if not labels:
             raise TextError(
                 f"{examples[0].source}: no token of the training data has an entity's tag, so there is nothing to "
-                "learn. Say which column has the tags with --tag-column."
+                f"learn. {step}"
             )
-        require_learnable(
-            [label for example in examples for _, _, label in example.spans],
-            examples[0].source,
-            "Say which column has the tags with --tag-column.",
-        )
+        require_learnable(labels, examples[0].source, step)
         words = {word for example in examples for word in example.tokens}
-        return {"labels": labels, "characters": characters_of(words)}
+        return {"labels": sorted(set(labels)), "characters": characters_of(words)}
 
-    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: Settings) -> None:
-        known = set(vocabulary["labels"])
-        if settings.tagger.unseen_labels == "miss":
-            return
-        for example in examples:
-            for start, _, label in example.spans:
-                if label not in known:
-                    raise TextError(
-                        f"{example.source}:{example.lines[start]}: the label {label!r} isn't in the training data, "
-                        f"which has {some_of(known)}: such an entity can never be found. Correct it, or "
-                        "count it as missed with --unseen-labels miss."
-                    )
+    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: NerSettings) -> None:
+        labels = (
+            (label, f"{example.source}:{example.lines[start]}")
+            for example in examples
+            for start, _, label in example.spans
+        )
+        require_known_labels(labels, vocabulary["labels"], settings)
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: NerSettings) -> None:
         super().check_settings(settings)
         if BETWEEN in settings.tokens.places and len(settings.tagger.hidden_sizes) < 2:
             raise ConfigError(
                 f"placement is {BETWEEN!r}, the place between two biLSTM layers, but hidden_sizes is "
                 f"{settings.tagger.hidden_sizes}, one layer. Give it two sizes, or choose another placement."
             )
-        if not settings.tokens.gives_input and not settings.tagger.character_filters:
-            raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
+    def build(self, settings: NerSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
         from elmo.tasks.ner.model import Tagger
 
         return Tagger(settings.tagger, vocabulary, tokens)
@@ -104,7 +151,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     def rules(self, examples: list[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
         tagger = settings.tagger
         right = self.read(gold, settings)
         # The file's last column, as `write` puts it there, in whatever scheme.
@@ -147,7 +194,7 @@ def require_same_tokens(
 
 
 def _entity(example: TaggedSentence, span: Span) -> dict[str, Plain]:
-    """A span with its tokens, and where it stands in the raw text, if that is known."""
+    """A span with its tokens, and its position in the raw text if that is known."""
     start, end, label = span
     entity: dict[str, Plain] = {"label": label, "start": start, "end": end, "tokens": example.tokens[start:end]}
     if example.offsets:

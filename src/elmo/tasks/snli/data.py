@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labels.classification import label_column_beside
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labels import require_label_column
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.word_list import has_surrogate
@@ -131,7 +131,7 @@ def _read(
                 fields = _column_fields(line, header or _names_of(line, labelled, label_column), where, bool(header))
             pair = _pair(fields, tokenize, labelled, name, number)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield pair
 
@@ -210,13 +210,8 @@ def _require_labels(lines: Sequence[str], name: str, label_column: int) -> None:
     rows = [line.split("\t") for line in lines if line.count("\t") == len(_SIDES)]
     if not rows or set(_SIDES) <= set(_known_names(rows[0])):
         return
-    other = label_column_beside(rows, label_column - 1)
-    if other is not None:
-        raise TextError(
-            f"{name}: column {label_column}, which is read as the label, has {rows[0][label_column - 1][:60]!r}, but "
-            f"column {other + 1} has {rows[0][other]!r}, which looks like a label. The order is label, premise, "
-            f"hypothesis; --label-column {other + 1} reads the label from there."
-        )
+    step = "The order is label, premise, hypothesis; --label-column {} reads the label from there."
+    require_label_column(rows, label_column - 1, name, step.format)
 
 
 _EXAMPLE = '{"gold_label": "neutral", "sentence1": "...", "sentence2": "..."}'

@@ -14,15 +14,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.labels.label_model import LabelModel
+from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.local_inference import compare, mean_and_max
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
+from elmo.tasks.snli.settings import EntailmentSettings
 from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
@@ -32,12 +31,11 @@ class ESIM(LabelModel[SentencePair]):
     def __init__(self, settings: EntailmentSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: its "labels"."""
         super().__init__(vocabulary["labels"])
-        if tokens.input_dim == 0:
-            raise ConfigError(NO_INPUT)
+        input_dim = tokens.require_input()
         self.tokens = tokens
         self.settings = settings
         size, dropout = settings.hidden_size, settings.dropout
-        self.encoder = BiLSTM(tokens.input_dim, [size], dropout)
+        self.encoder = BiLSTM(input_dim, [size], dropout)
         self.comparison_dropout = VariationalDropout(dropout)
         self.project = linear(4 * (self.encoder.output_dim + tokens.output_dim), size)
         self.composition = BiLSTM(size, [size], dropout)
@@ -62,8 +60,7 @@ class ESIM(LabelModel[SentencePair]):
 
     def encode(self, vectors: TokenVectors) -> Float[Tensor, "batch tokens dim"]:
         """Each sentence by itself: the first biLSTM, and ELMo beside its output."""
-        hidden = self.encoder(vectors.input, vectors.mask)
-        return hidden if vectors.output is None else torch.cat([hidden, vectors.output], dim=2)
+        return vectors.with_output(self.encoder(vectors.input, vectors.mask))
 
     def classify(
         self,

@@ -4,16 +4,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.setting_checks import require_types
-from elmo.tasks.settings import FileSettings, FitSettings, TaskSettings, require_chance, require_size
-
-NO_INPUT = (
-    "the network would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
-    "--static FILE, or --encoder elmo and --placement input or both."
-)
+from elmo.tasks.settings import FitSettings, LabelSettings, TaskSettings, require_chance, require_size
 
 
 @dataclass(frozen=True)
-class EntailmentSettings(FileSettings):
+class EntailmentSettings(LabelSettings):
     """Data and network of ESIM."""
 
     text_tokenizer: str = "unicode"
@@ -22,8 +17,6 @@ class EntailmentSettings(FileSettings):
     label_column: int = 1
     """Column of the labels, from 1 to 3, in tab-separated files without a header; premise and hypothesis are the other
     two. SciTail's is 3."""
-    unseen_labels: Literal["stop", "miss"] = "stop"
-    """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     premises: Literal["read", "hide"] = "read"
     """hide: the network reads only the hypotheses. Its score then shows how much the hypotheses give away about the
     labels."""
@@ -41,7 +34,7 @@ class EntailmentSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SnliSettings(TaskSettings):
     """All settings of `elmo task train snli`."""
 
     fit: FitSettings = field(

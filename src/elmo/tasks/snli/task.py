@@ -4,51 +4,117 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import (
-    Prediction,
-    classification_counts,
-    classification_scores,
-    only_label,
-    require_known_label,
-    require_learnable,
-)
-from elmo.tasks.rules.rule import Rule
+from elmo.errors import TextError
+from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
+from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.rules import rules_of
-from elmo.tasks.snli.score import score_label_files
-from elmo.tasks.snli.settings import NO_INPUT, Settings
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.snli.settings import SnliSettings
+from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
 if TYPE_CHECKING:
     from elmo.tasks.snli.model import ESIM
     from elmo.tasks.tokens.representation import TokenRepresentation
 
-_OTHER_COLUMN = (
-    "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name them in "
-    "a header: gold_label, sentence1, sentence2."
-)
+
+def rules_of(examples: Sequence[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
+    """The most frequent label; naive Bayes without the premise, and with it."""
+    return [
+        majority_rule(examples),
+        naive_bayes_rule(
+            examples,
+            hypothesis_words,
+            name="naive-bayes-hypothesis",
+            label="rule: naive Bayes on the hypothesis alone",
+        ),
+        naive_bayes_rule(
+            examples,
+            words_and_premise,
+            label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
+        ),
+    ]
 
 
-class Entailment(Task[Settings, SentencePair, Prediction]):
+def hypothesis_words(pair: SentencePair) -> list[str]:
+    """In lower case."""
+    return [word.lower() for word in pair.hypothesis]
+
+
+def words_and_premise(pair: SentencePair) -> list[str]:
+    """The hypothesis's words, each marked as known from the premise or as new."""
+    premise = {word.lower() for word in pair.premise}
+    return [f"{'known' if word in premise else 'new'}: {word}" for word in hypothesis_words(pair)]
+
+
+def score_label_files(
+    gold: Sequence[SentencePair], gold_name: Path | str, predicted: Path | str, encoding: str
+) -> Scores:
+    """`classification_scores` of the gold pairs. Predictions may be in any order; those for other pairs are ignored.
+
+    Raises TextError with file and line for lines of another form, for a pair without a prediction or with two, and for
+    two gold pairs of the same name.
+    """
+    _require_own_names(gold, gold_name)
+    labels = _labels(predicted, encoding)
+    answers = []
+    for pair in gold:
+        if pair.id not in labels:
+            raise TextError(
+                f"{predicted}: has no prediction for the pair {pair.id!r} of {gold_name}:{pair.line}. Predict exactly "
+                "the gold file's pairs."
+            )
+        answers.append(Prediction(label=labels[pair.id], probabilities={}))
+    return classification_scores([pair.label for pair in gold], answers)
+
+
+def _require_own_names(gold: Sequence[SentencePair], gold_name: Path | str) -> None:
+    lines: dict[str, int] = {}
+    for pair in gold:
+        if pair.id in lines:
+            raise TextError(
+                f"{gold_name}:{pair.line}: the pair has the name {pair.id!r} (its pairID, or else the number of its "
+                f"line), as the one in line {lines[pair.id]} has, but predictions are matched by it. Give each pair a "
+                "pairID of its own."
+            )
+        lines[pair.id] = pair.line
+
+
+def _labels(path: Path | str, encoding: str) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for number, line in enumerate(labelled_lines(path, encoding), start=1):
+        if not line.strip():
+            continue
+        name, tab, label = line.partition("\t")
+        if not tab or not label.strip():
+            raise TextError(
+                f"{path}:{number}: has no label. Every line must be a pairID, a tab and a label; fix the line."
+            )
+        if labels.setdefault(name, label.strip()) != label.strip():
+            raise TextError(f"{path}:{number}: a second prediction for the pair {name!r}, another one. Remove one.")
+    return labels
+
+
+class Entailment(LabelTask[SnliSettings, SentencePair]):
     """Pairs of sentences; predictions are labels with the probabilities of all."""
 
     name = "snli"
     summary = "whether a premise entails a hypothesis, contradicts it or neither, in SNLI's files"
-    metric = "accuracy"
-    most_tokens = 8192
-    metric_kind = "accuracy"
-    settings = Settings
+    settings = SnliSettings
+    kind = "pair"
+    other_column = (
+        "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name "
+        "them in a header: gold_label, sentence1, sentence2."
+    )
     reading_flags = ("tokenizer", "encoding", "errors")
 
-    def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
+    def read(self, path: Path | str, settings: SnliSettings) -> list[SentencePair]:
         own = settings.entailment
         return read_pairs(
             path, tokenizer(own.text_tokenizer), own.encoding, label_column=own.label_column, errors=own.errors
         )
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
+    def read_unlabelled(self, path: Path | str, settings: SnliSettings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
         tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
@@ -61,48 +127,16 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     def group(self, example: SentencePair, place: int) -> Hashable:
         return tuple(example.premise)
 
-    def vocabulary(self, examples: list[SentencePair], settings: Settings) -> Vocabulary:
-        labels = sorted({example.label for example in examples})
-        if len(labels) < 2:
-            raise TextError(
-                f"{examples[0].source if examples else 'the training data'}: all pairs have the same label "
-                f"({', '.join(labels) or 'none'}), so there is nothing to learn. Check the file."
-            )
-        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
-        return {"labels": labels}
-
-    def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: Settings) -> None:
-        if settings.entailment.unseen_labels != "miss":
-            for example in examples:
-                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
-
-    def check_settings(self, settings: Settings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input:
-            raise ConfigError(NO_INPUT)
-
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
+    def build(self, settings: SnliSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
         from elmo.tasks.snli.model import ESIM
 
         return ESIM(settings.entailment, vocabulary, tokens)
 
-    def score(self, examples: Sequence[SentencePair], predictions: Sequence[Prediction]) -> Scores:
-        return classification_scores([example.label for example in examples], predictions)
-
-    def counts(self, example: SentencePair, prediction: Prediction) -> Counts:
-        return classification_counts(example.label, prediction)
-
     def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SnliSettings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)
-
-    def remarks(self, scores: Scores) -> list[str]:
-        label = only_label(scores)
-        if label is None:
-            return []
-        return [f"every pair is given the label {label!r}: train longer, on more data, or with smaller batches"]
 
     def write(self, pairs: Iterable[tuple[SentencePair, Prediction]]) -> Iterator[str]:
         return (f"{example.id or place}\t{prediction['label']}" for place, (example, prediction) in enumerate(pairs, 1))
@@ -112,7 +146,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
             "pairID": example.id,
             "premise": example.premise,
             "hypothesis": example.hypothesis,
-            "prediction": {"label": prediction["label"], "probabilities": prediction["probabilities"]},
+            "prediction": plain_prediction(prediction),
         }
 
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.labels.labelled_lines import OnBadExample, skipping, tell
-from elmo.tasks.squad.json_tree import Node, read_tree
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skip_or_raise, skipping
+from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
+from elmo.tasks.task import TextReading
+from elmo.text.files.text_file import text_name
 
 _SHOWN = 40
 
@@ -92,7 +94,7 @@ def questions_of(
         try:
             require_own_id(question, seen)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             own.append(question)
     return own
@@ -151,13 +153,13 @@ def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: OnB
             try:
                 passage = _tokens(paragraph["context"], settings)
             except TextError as error:
-                tell(error, 0, on_bad)
+                skip_or_raise(error, 0, on_bad)
                 continue
             for node in paragraph["qas"].items():
                 try:
                     yield _question(node, passage, title, settings, labelled)
                 except TextError as error:
-                    tell(error, 0, on_bad)
+                    skip_or_raise(error, 0, on_bad)
 
 
 def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:
@@ -237,3 +239,64 @@ def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
+    """The questions of a file; "-" is standard input.
+
+    SQuAD JSON, whose answers are ignored, if there are any; else each line is an object with "question", "context" and,
+    if there is one, "id", or has a question, a tab and its passage. Without an id, a question has the number of its
+    line. Raises TextError with file and line, or the question's id, also for a second question of the same id; a line
+    that doesn't fit may be skipped instead, see `TextReading.errors`.
+    """
+    lines = list(labelled_lines(path, reading.encoding))
+    beginning = next((line.lstrip() for line in lines if line.strip()), "")
+    if beginning.startswith("{") and not _is_question(beginning):
+        yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False)
+        return
+    seen: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            question = _question_of_line(line, number, f"{text_name(path)}:{number}", settings)
+            require_own_id(question, seen)
+            yield question
+        except TextError as error:
+            if reading.errors == "strict":
+                raise
+            if reading.on_bad_line is not None:
+                reading.on_bad_line(number, str(error))
+
+
+def _is_question(line: str) -> bool:
+    """Whether it is an object of one line with a question."""
+    try:
+        return "question" in json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _question_of_line(line: str, number: int, where: str, settings: ReaderSettings) -> Question:
+    if line.lstrip().startswith("{"):
+        node = parse_tree([line], where)
+        question, passage = node["question"].text(), node["context"].text()
+        key = _key(node, number)
+    else:
+        question, tab, passage = line.partition("\t")
+        if not tab:
+            raise TextError(
+                f"{where}: there is no tab. A line has a question, a tab and the passage to answer it from; JSON as "
+                "SQuAD's will do too."
+            )
+        key = str(number)
+    asked, read = tokens_of(question, settings), tokens_of(passage, settings)
+    if not asked.tokens or not read.tokens:
+        raise TextError(
+            f"{where}: the {'passage' if asked.tokens else 'question'} is empty or has no token. Fix the line."
+        )
+    return Question(key, asked, read, source=where)
+
+
+def _key(node: Node, number: int) -> str:
+    return node["id"].text() if "id" in node else str(number)

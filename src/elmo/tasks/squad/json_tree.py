@@ -1,4 +1,4 @@
-"""Node: a JSON value that knows where it stands, so that every complaint names the file and the place in it."""
+"""Node: a JSON value that knows its place, so that every error names the file and the place in it."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
 from elmo.text.word_list import has_surrogate
 

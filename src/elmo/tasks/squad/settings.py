@@ -52,7 +52,7 @@ class ReaderSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SquadSettings(TaskSettings):
     """All settings of `elmo task train squad`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(placement="both", mix_penalty=0.0))
@@ -62,9 +62,3 @@ class Settings(TaskSettings):
         )
     )
     reader: ReaderSettings = field(default_factory=ReaderSettings)
-
-
-NO_INPUT = (
-    "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
-    "them, for instance --character-filters 100."
-)

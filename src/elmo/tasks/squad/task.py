@@ -1,26 +1,25 @@
 """Question answering as a task."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError
-from elmo.tasks.rules.rule import Rule
+from elmo.tasks.rules import longest_runs
 from elmo.tasks.squad.data import (
     PredictedAnswer,
     Question,
     read_predictions,
     read_questions,
+    read_unlabelled,
     require_own_id,
     write_predictions,
 )
-from elmo.tasks.squad.rules import rules_of
 from elmo.tasks.squad.score import bound_f1, match, squad_scores
-from elmo.tasks.squad.settings import NO_INPUT, Settings
-from elmo.tasks.squad.unlabelled import read_unlabelled
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.squad.settings import SquadSettings
+from elmo.tasks.squad.tokens import TokenSpan
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +27,57 @@ if TYPE_CHECKING:
     from elmo.tasks.squad.model import Reader
     from elmo.tasks.tokens.representation import TokenRepresentation
 
+_SENTENCE_ENDS = frozenset({".", "!", "?", "\u3002"})
 
-class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
+
+def rules_of(examples: Sequence[Question]) -> list[Rule[Question, PredictedAnswer]]:
+    """One rule, which takes nothing from the training data."""
+    label = "rule: the longest name or number in the sentence that shares most words with the question"
+    return [Rule("similar-sentence", label, lambda questions: [answered(one) for one in questions])]
+
+
+def answered(question: Question) -> PredictedAnswer:
+    """The answer by the rule, with probability 1."""
+    first, last = _answer(question.passage.tokens, {token.lower() for token in question.question.tokens})
+    start, end = question.passage.offsets[first][0], question.passage.offsets[last][1]
+    return PredictedAnswer(question.passage.text[start:end], start, end, probability=1.0)
+
+
+def _answer(passage: Sequence[str], asked: set[str]) -> TokenSpan:
+    def shared(sentence: TokenSpan) -> int:
+        return len(asked & {token.lower() for token in passage[sentence[0] : sentence[1] + 1]})
+
+    def runs_of_new(is_wanted: Callable[[str], bool]) -> Iterator[TokenSpan]:
+        tokens = passage[sentence[0] : sentence[1] + 1]
+        return longest_runs((is_wanted(token) and token.lower() not in asked for token in tokens), sentence[0])
+
+    sentence = max(_sentences(passage), key=shared)
+    names, words = runs_of_new(_is_name_or_number), runs_of_new(_is_word)
+    return max(names, key=_length, default=None) or max(words, key=_length, default=sentence)
+
+
+def _sentences(tokens: Sequence[str]) -> Iterator[TokenSpan]:
+    """(first, last) token of each; a sentence ends with a full stop or the like."""
+    first = 0
+    for place, token in enumerate(tokens):
+        if token in _SENTENCE_ENDS or place == len(tokens) - 1:
+            yield first, place
+            first = place + 1
+
+
+def _length(span: TokenSpan) -> int:
+    return span[1] - span[0]
+
+
+def _is_name_or_number(token: str) -> bool:
+    return token[0].isupper() or any(character.isdigit() for character in token)
+
+
+def _is_word(token: str) -> bool:
+    return any(character.isalnum() for character in token)
+
+
+class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
     """Questions about passages, in SQuAD 1.1 JSON; predictions are parts of the passages."""
 
     name = "squad"
@@ -37,13 +85,14 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     metric = "f1"
     most_tokens = 8192
     metric_kind = "mean"
-    settings = Settings
+    needs_input = True
+    settings = SquadSettings
     reading_flags = ("encoding", "errors")
 
-    def read(self, path: Path | str, settings: Settings) -> list[Question]:
+    def read(self, path: Path | str, settings: SquadSettings) -> list[Question]:
         return read_questions(path, settings.reader)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Question]:
+    def read_unlabelled(self, path: Path | str, settings: SquadSettings, reading: TextReading) -> Iterator[Question]:
         return read_unlabelled(path, settings.reader, reading)
 
     def sentences(self, example: Question) -> list[tuple[str, ...]]:
@@ -55,7 +104,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     def group(self, example: Question, place: int) -> Hashable:
         return example.article or example.passage.text
 
-    def training(self, examples: list[Question], settings: Settings) -> list[Question]:
+    def training(self, examples: list[Question], settings: SquadSettings) -> list[Question]:
         target = settings.reader.target
         return examples if target == "random" else [_with_target(question, target) for question in examples]
 
@@ -63,23 +112,15 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
         chosen = int(random.integers(len(example.answers)))
         return replace(example, answers=example.answers[chosen : chosen + 1])
 
-    def vocabulary(self, examples: list[Question], settings: Settings) -> Vocabulary:
-        from elmo.tasks.layers.character_ids import characters_of
+    def vocabulary(self, examples: list[Question], settings: SquadSettings) -> Vocabulary:
+        from elmo.tasks.layers.characters import characters_of
 
         passages = {example.passage.text: example.passage.tokens for example in examples}
         texts = [*passages.values(), *(example.question.tokens for example in examples)]
         words = [word for tokens in texts for word in tokens]
         return {"characters": characters_of(words, settings.reader.min_character_count)}
 
-    def check(self, examples: list[Question], vocabulary: Vocabulary, settings: Settings) -> None:
-        """Nothing depends on the training data: what can be wrong is found by `read`."""
-
-    def check_settings(self, settings: Settings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input and not settings.reader.character_filters:
-            raise ConfigError(NO_INPUT)
-
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
+    def build(self, settings: SquadSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
         from elmo.tasks.squad.model import Reader
 
         return Reader(settings.reader, vocabulary, tokens)
@@ -94,7 +135,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     def rules(self, examples: list[Question]) -> list[Rule[Question, PredictedAnswer]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SquadSettings) -> Scores:
         questions = self.read(gold, settings)
         most = settings.reader.max_answer_tokens
         bound = bound_f1(questions, lambda tokens: tokens <= most)

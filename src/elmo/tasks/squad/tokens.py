@@ -1,4 +1,4 @@
-"""Tokens with their offsets: where each token stands in the text, and which tokens an answer covers.
+"""Tokens with their offsets: the position of each token in the text, and which tokens an answer covers.
 
     "the mid-18th century" -> the  mid  -  18th  century      tokens
                               0:3  4:7 7:8 8:12  13:20        offsets into the text

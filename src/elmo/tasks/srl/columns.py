@@ -1,4 +1,4 @@
-"""Files of columns -> sentences of columns: which columns are what, but not yet what their brackets mean.
+"""Files of columns -> sentences of columns: which columns are which; their brackets are not read yet.
 
     conll2012   12 columns and one per predicate: document, part, token number, word, part of speech, parse, predicate
                 lemma, roleset, sense, speaker, named entity, the predicates' columns, coreference
@@ -9,6 +9,7 @@ Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; i
 "#" is a comment. The k-th column of roles is that of the k-th predicate.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,9 +17,66 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise
+from elmo.tasks.tags import Span
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
+
+_CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+
+
+def spans_of_column(cells: Sequence[str], where: Sequence[str]) -> list[Span]:
+    """The spans of a column of brackets like "(ARG0*", "*", "*)", "(V*)", ordered by start, the outer one first.
+
+    `where`: file and line of each cell.
+    Raises TextError for a cell that isn't such a bracket, and for brackets without a partner.
+    """
+    spans: list[Span] = []
+    open_spans: list[tuple[int, int]] = []
+    for place, cell in enumerate(cells):
+        found = _CELL.fullmatch(cell)
+        if found is None:
+            raise TextError(
+                f"{where[place]}: the cell {cell!r} isn't of the form '(LABEL*)', with any number of '(LABEL' before "
+                "the star and of ')' after it. Fix the cell, or choose another --layout."
+            )
+        for label in found[1].split("(")[1:]:
+            open_spans.append((place, len(spans)))
+            spans.append((place, place + 1, label))
+        for _ in found[2]:
+            if not open_spans:
+                raise TextError(
+                    f"{where[place]}: the cell {cell!r} closes a bracket that was never opened. Fix the column."
+                )
+            start, number = open_spans.pop()
+            spans[number] = (start, place + 1, spans[number][2])
+    if open_spans:
+        start, number = open_spans[-1]
+        raise TextError(
+            f"{where[start]}: the bracket '({spans[number][2]}' is still open at the end of the sentence. Close it "
+            "with ')' at its last token."
+        )
+    return spans
+
+
+def column_of_spans(spans: Sequence[Span], length: int) -> list[str]:
+    """The cells of a sentence of `length` tokens; the spans don't overlap."""
+    cells = ["*"] * length
+    for start, end, label in spans:
+        cells[start] = f"({label}{cells[start]}"
+        cells[end - 1] += ")"
+    return cells
+
+
+def first_nested(spans: Sequence[Span]) -> Span | None:
+    """The first span that begins inside another one, in the order of `spans_of_column`; None if there is none."""
+    last_end = 0
+    for span in spans:
+        if span[0] < last_end:
+            return span
+        last_end = span[1]
+    return None
+
 
 LayoutName = Literal["conll2012", "conll2005", "props"]
 
@@ -98,8 +156,8 @@ def read_sentences_of_columns(
     """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
     "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
-    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is told to
-    it and left out.
+    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is
+    reported and left out.
     """
     if not Path(path).is_dir():
         yield from _sentences_of_file(path, layout, encoding, on_bad)
@@ -133,7 +191,7 @@ def _sentences_of_file(
         try:
             _check(sentence)
         except TextError as error:
-            tell(error, block.lines[0], on_bad)
+            skip_or_raise(error, block.lines[0], on_bad)
         else:
             yield sentence
 

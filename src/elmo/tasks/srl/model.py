@@ -18,18 +18,66 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import log_mean_of, mean_of
+from elmo.tasks.layers.crf import best_sequences, forbidden
 from elmo.tasks.layers.linear import Linear
-from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
-from elmo.tasks.layers.viterbi import best_sequences, forbidden
+from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
-from elmo.tasks.srl.predicate_finder import PredicateFinder, predicates_of
-from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
+from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
+from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+
+_DROPOUT = 0.3
+
+
+class PredicateFinder(nn.Module):
+    """Which tokens are predicates, for text in which nobody has marked them: token vectors -> biLSTM -> Linear.
+
+    Our addition: the papers take the predicates as given. It learns from the same sentences as the role labeler and
+    reads the same vectors, through which it sends no gradient, so that it doesn't change what the labeler learns.
+    """
+
+    def __init__(self, input_dim: int, size: int) -> None:
+        """`size`: units in each direction."""
+        super().__init__()
+        self.bilstm = BiLSTM(input_dim, [size], _DROPOUT)
+        self.project = nn.Linear(self.bilstm.output_dim, 1)
+
+    def forward(
+        self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens"]:
+        """Logits."""
+        return self.project(self.bilstm(vectors.detach(), mask)).squeeze(2)
+
+    def loss(
+        self,
+        vectors: Float[Tensor, "batch tokens dim"],
+        mask: Bool[Tensor, "batch tokens"],
+        predicates: Sequence[Sequence[tuple[int, int]]],
+    ) -> Float[Tensor, ""]:
+        """Binary cross-entropy, averaged over the tokens; `predicates`: (start, end) of all of each sentence."""
+        gold = torch.zeros(mask.shape)
+        for row, own in zip(gold, predicates, strict=True):
+            row[[start for start, _ in own]] = 1
+        logits = self(vectors, mask)
+        losses = functional.binary_cross_entropy_with_logits(logits, gold.to(logits), reduction="none")
+        return torch.where(mask, losses, 0).sum() / mask.sum().clamp(min=1)
+
+    def probabilities(
+        self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens"]:
+        """Of each token to be a predicate."""
+        return self(vectors, mask).double().sigmoid()
+
+
+def predicates_of(
+    probabilities: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
+) -> list[list[tuple[int, int]]]:
+    """(start, end) of each sentence's predicates: the tokens that are more probably one than not."""
+    rows = ((probabilities > 0.5) & mask).tolist()
+    return [[(place, place + 1) for place, is_found in enumerate(row) if is_found] for row in rows]
+
 
 # Of the instances that are predicted at a time: the predicates of a very long sentence, all at once, need its length
 # squared of memory.
@@ -45,19 +93,18 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
     def __init__(self, settings: LabelerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the spans."""
         super().__init__()
-        if tokens.input_dim == 0:
-            raise ConfigError(NO_INPUT)
+        input_dim = tokens.require_input()
         self.tokens = tokens
         self.tags = all_tags(vocabulary["labels"], "iob2")
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
         self.indicator = nn.Embedding(2, settings.indicator_dim)
         self.lstm = AlternatingLSTM(
-            tokens.input_dim + settings.indicator_dim,
+            input_dim + settings.indicator_dim,
             settings.hidden_size,
             settings.num_layers,
             settings.recurrent_dropout,
         )
-        self.finder = PredicateFinder(tokens.input_dim, settings.finder_size) if settings.find_predicates else None
+        self.finder = PredicateFinder(input_dim, settings.finder_size) if settings.find_predicates else None
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
@@ -84,10 +131,6 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             tags = tags_of(proposition.spans, length, "iob2")
             row[:length] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
         return token_cross_entropy(logits, gold.to(logits.device), mask)
-
-    def predict(self, examples: Sequence[RoleSentence]) -> list[Roles]:
-        """For each sentence, its predicates with their labeled spans. Unknown predicates are found first."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[bool, tuple[str, ...]]:

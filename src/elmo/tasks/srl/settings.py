@@ -14,11 +14,6 @@ from elmo.tasks.settings import (
     require_size,
 )
 
-NO_INPUT = (
-    "the labeler would read nothing but which token is the predicate: there are no static vectors and no ELMo at the "
-    "input. Give it one of them with --static FILE, or --encoder elmo and --placement input or both."
-)
-
 
 @dataclass(frozen=True)
 class LabelerSettings(FileSettings):
@@ -49,7 +44,7 @@ class LabelerSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SrlSettings(TaskSettings):
     """All settings of `elmo task train srl`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(elmo_dropout=0.1))

@@ -1,12 +1,12 @@
 """Semantic role labeling as a task."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import require_learnable
-from elmo.tasks.rules.rule import Rule
+from elmo.errors import TextError
+from elmo.tasks.labels import require_learnable
 from elmo.tasks.srl.data import (
     PREDICATE,
     Proposition,
@@ -14,70 +14,124 @@ from elmo.tasks.srl.data import (
     RoleSentence,
     one_by_one,
     read_roles,
+    sentences_with_predicates,
     write_props,
     write_roles,
 )
-from elmo.tasks.srl.readable import readable_roles
-from elmo.tasks.srl.rules import rules_of
-from elmo.tasks.srl.score import Pair, argument_counts, role_scores
-from elmo.tasks.srl.score_files import score_role_files
-from elmo.tasks.srl.settings import NO_INPUT, Settings
-from elmo.tasks.srl.unlabelled import sentences_with_predicates
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_files
+from elmo.tasks.srl.settings import SrlSettings
+from elmo.tasks.tags import Span
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
 if TYPE_CHECKING:
     from elmo.tasks.srl.model import RoleLabeler
     from elmo.tasks.tokens.representation import TokenRepresentation
 
+
+def readable_roles(sentence: RoleSentence, roles: Roles) -> Iterator[str]:
+    """The sentence, a line for each predicate with its arguments in brackets, and a blank line:
+
+    She asked him to leave
+      asked: [ARG0 She] [V asked] [ARG2 him] [ARG1 to leave]
+    """
+    yield " ".join(sentence.tokens)
+    yield from (f"  {_name(sentence, one)}: {bracketed(sentence.tokens, one.spans)}" for one in roles)
+    yield ""
+
+
+def bracketed(tokens: Sequence[str], spans: Sequence[Span]) -> str:
+    """The tokens, each span of them in brackets after its label."""
+    opened = {start: label for start, _, label in spans}
+    closed = {end - 1 for _, end, _ in spans}
+    parts = (
+        f"{f'[{opened[place]} ' if place in opened else ''}{token}{']' if place in closed else ''}"
+        for place, token in enumerate(tokens)
+    )
+    return " ".join(parts)
+
+
+def _name(sentence: RoleSentence, proposition: Proposition) -> str:
+    start, end = proposition.predicate
+    return " ".join(sentence.tokens[start:end])
+
+
+def rules_of(examples: Sequence[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
+    """The most frequent labels before and after the predicates of the training data, for all before and all after."""
+    before, after = _most_frequent_sides(one for example in examples for one in example.propositions)
+
+    def predict(sentences: Sequence[RoleSentence]) -> list[Roles]:
+        return [
+            [
+                Proposition(one.predicate, sides(one.predicate, len(own.tokens), before, after))
+                for one in own.propositions
+            ]
+            for own in sentences
+        ]
+
+    label = f"rule: all before the predicate is {before or 'nothing'}, all after it {after or 'nothing'}"
+    return [Rule("before-and-after", label, predict)]
+
+
+def sides(predicate: tuple[int, int], length: int, before: str, after: str) -> list[Span]:
+    """The predicate and what is on both sides of it; the last token, mostly a full stop, belongs to nothing."""
+    start, end = predicate
+    spans = [(0, start, before), (start, end, PREDICATE), (end, length - 1, after)]
+    return [span for span in spans if span[0] < span[1] and span[2]]
+
+
+def _most_frequent_sides(propositions: Iterable[Proposition]) -> tuple[str, str]:
+    before, after = Counter[str](), Counter[str]()
+    for proposition in propositions:
+        for start, _, label in proposition.spans:
+            if label != PREDICATE:
+                (before if start < proposition.predicate[0] else after)[label] += 1
+    return _most_frequent(before), _most_frequent(after)
+
+
+def _most_frequent(found: Counter[str]) -> str:
+    return min(found, key=lambda label: (-found[label], label), default="")
+
+
 _KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}
 
 
-class SemanticRoles(Task[Settings, RoleSentence, Roles]):
+class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
     """Sentences with predicates, in CoNLL columns; predictions are the labeled spans of each predicate."""
 
     name = "srl"
     summary = "who did what to whom: the roles of given predicates, in CoNLL columns"
     metric = "f1"
     metric_kind = "f1"
-    settings = Settings
+    needs_input = True
+    settings = SrlSettings
 
-    def read(self, path: Path | str, settings: Settings) -> list[RoleSentence]:
+    def read(self, path: Path | str, settings: SrlSettings) -> list[RoleSentence]:
         labeler = settings.labeler
         return read_roles(path, labeler.layout, labeler.encoding, labeler.errors)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[RoleSentence]:
+    def read_unlabelled(self, path: Path | str, settings: SrlSettings, reading: TextReading) -> Iterator[RoleSentence]:
         return sentences_with_predicates(path, reading)
 
     def sentences(self, example: RoleSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def training(self, examples: list[RoleSentence], settings: Settings) -> list[RoleSentence]:
+    def training(self, examples: list[RoleSentence], settings: SrlSettings) -> list[RoleSentence]:
         return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
 
-    def vocabulary(self, examples: list[RoleSentence], settings: Settings) -> Vocabulary:
-        found = [
-            label for example in examples for proposition in example.propositions for _, _, label in proposition.spans
-        ]
-        labels = set(found)
-        if labels <= {PREDICATE}:
+    def vocabulary(self, examples: list[RoleSentence], settings: SrlSettings) -> Vocabulary:
+        found = [label for example in examples for one in example.propositions for _, _, label in one.spans]
+        step = "Check the file and its columns, or say what they are with --layout."
+        if set(found) <= {PREDICATE}:
             raise TextError(
                 f"{examples[0].source}: no predicate of the training data has an argument, so there is nothing to "
-                "learn. Check the file and its columns, or say what they are with --layout."
+                f"learn. {step}"
             )
-        step = "Check the file and its columns, or say what they are with --layout."
         require_learnable(found, examples[0].source, step)
-        return {"labels": sorted(labels)}
+        return {"labels": sorted(set(found))}
 
-    def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: Settings) -> None:
-        """Nothing is wrong with a label that the training data doesn't have: the rare ones of PropBank are seldom all
-        there. Its arguments count as missed."""
+    # Labels that the training data lacks are no error: PropBank has many rare ones, whose arguments count as missed.
 
-    def check_settings(self, settings: Settings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input:
-            raise ConfigError(NO_INPUT)
-
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
+    def build(self, settings: SrlSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
         from elmo.tasks.srl.model import RoleLabeler
 
         return RoleLabeler(settings.labeler, vocabulary, tokens)
@@ -91,7 +145,7 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
     def rules(self, examples: list[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SrlSettings) -> Scores:
         return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:

@@ -1,17 +1,88 @@
 """Labelled sentences: trees, or tab-separated columns -> `LabelledSentence`."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labels.classification import label_column_beside
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labels import require_label_column
 from elmo.tasks.sst.settings import ClassifierSettings
-from elmo.tasks.sst.trees import Phrase, parse_tree
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.tokenizer import tokenizer
+
+LABELS = ("0", "1", "2", "3", "4")
+
+_PARTS = re.compile(r"[()]|[^()\s]+")
+# The treebank writes marks that its own notation needs, or once needed, in other ways.
+_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A node of a tree: tokens `start` to before `end`."""
+
+    label: str
+    start: int
+    end: int
+
+
+def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
+    """The tokens of a tree like `(3 (2 It) (4 (2 's) (4 good)))`, and all its phrases, inner ones first, itself last.
+
+    Source: Socher et al. 2013, the Stanford Sentiment Treebank: labels 0 (very negative) to 4 (very positive).
+
+    `place`: FILE:LINE for messages. Raises TextError, with the column, if the line isn't such a tree.
+    """
+    tokens: list[str] = []
+    phrases: list[Phrase] = []
+    # Of each open bracket its label, None before it is read, and where its phrase begins.
+    is_open: list[tuple[str | None, int]] = []
+    for part in _PARTS.finditer(line):
+        text, where = part[0], f"{place}: column {part.start() + 1}"
+        if phrases and not is_open:
+            raise _wrong(where, f"{text!r} follows the end of the tree, but a line can have only one tree")
+        if text == "(":
+            if is_open and is_open[-1][0] is None:
+                raise _wrong(where, "a bracket opens where the label of the one before it belongs")
+            is_open.append((None, len(tokens)))
+        elif not is_open:
+            raise _wrong(where, f"{text!r} is outside all brackets")
+        elif text == ")":
+            phrases.append(_closed(*is_open.pop(), len(tokens), where))
+        elif is_open[-1][0] is None:
+            is_open[-1] = (_checked(text, where), len(tokens))
+        else:
+            tokens.append(_unescaped(text))
+    if is_open or not phrases:
+        raise _wrong(f"{place}: column {len(line) + 1}", f"the line ends with {len(is_open)} brackets still open")
+    return tokens, phrases
+
+
+def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:
+    if label is None or start == end:
+        raise _wrong(where, "a bracket closes a phrase without " + ("a label" if label is None else "a word"))
+    return Phrase(label, start, end)
+
+
+def _checked(label: str, where: str) -> str:
+    if label not in LABELS:
+        raise _wrong(where, f"the label is {label!r}, but must be one of {', '.join(LABELS)}")
+    return label
+
+
+def _unescaped(token: str) -> str:
+    return _ESCAPES.get(token) or token.replace("\\/", "/").replace("\\*", "*")
+
+
+def _wrong(where: str, what: str) -> TextError:
+    return TextError(
+        f"{where}: {what}. Each line must be a tree like (3 (2 It) (4 works)); fix the line, or read other files with "
+        "--layout tsv."
+    )
+
 
 _LABEL_NAMES = ("label", "gold_label", "sentiment", "class")
 _TEXT_NAMES = ("sentence", "text", "document", "review")
@@ -94,7 +165,7 @@ def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: OnBadExample | N
         try:
             tokens, phrases = parse_tree(line, f"{name}:{number}")
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield LabelledSentence(tokens, phrases[-1].label, phrases, name, number)
 
@@ -114,7 +185,7 @@ def _rows(
                     "there. Fix the line or remove it."
                 )
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield LabelledSentence(tokens, label, (), name, number)
 
@@ -134,11 +205,5 @@ def _require_labels(lines: Sequence[tuple[int, str]], name: str, settings: Class
     """TextError if the column of the labels looks like that of the texts, and another one like labels."""
     rows = [line.split("\t") for _, line in lines]
     rows = [row for row in rows if len(row) >= max(settings.label_column, settings.text_column)]
-    other = label_column_beside(rows, settings.label_column - 1) if rows else None
-    if other is not None:
-        shown = rows[0][settings.label_column - 1][:60]
-        raise TextError(
-            f"{name}: column {settings.label_column}, which is read as the label, has {shown!r}, but column "
-            f"{other + 1} has {rows[0][other]!r}, which looks like a label. Say which columns they are with "
-            f"--label-column {other + 1} --text-column {settings.label_column}."
-        )
+    step = f"Say which columns they are with --label-column {{}} --text-column {settings.label_column}."
+    require_label_column(rows, settings.label_column - 1, name, step.format)

@@ -12,17 +12,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.labels.label_model import LabelModel
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
-from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.maxout import Maxout
-from elmo.tasks.layers.own_characters import own_characters
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM
+from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.linear import Maxout, linear
+from elmo.tasks.layers.recurrent import BiLSTM
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
+from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 
@@ -32,9 +30,7 @@ class Classifier(LabelModel[LabelledSentence]):
     def __init__(self, settings: ClassifierSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels"; "characters" too if there is a char CNN, which the original model doesn't have."""
         super().__init__(vocabulary["labels"])
-        input_dim = tokens.input_dim + settings.character_filters
-        if input_dim == 0:
-            raise ConfigError(NO_INPUT)
+        input_dim = tokens.require_input(settings.character_filters)
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
         size = settings.hidden_size
@@ -54,9 +50,7 @@ class Classifier(LabelModel[LabelledSentence]):
         if self.characters is not None:
             given = torch.cat([given, self.characters(sentences)], dim=2)
         read = self.projection_dropout(torch.relu(self.project(self.input_dropout(given))))
-        encoded = self.encoder(read, vectors.mask)
-        if vectors.output is not None:
-            encoded = torch.cat([encoded, vectors.output], dim=2)
+        encoded = vectors.with_output(self.encoder(read, vectors.mask))
         attended = attend(encoded, encoded, vectors.mask)
         together = torch.cat([encoded, encoded - attended, encoded * attended], dim=2)
         integrated = self.integrator(together, vectors.mask)

@@ -6,21 +6,16 @@ from typing import Literal
 from elmo.setting_checks import require_setting, require_types
 from elmo.tasks.settings import (
     CharacterSettings,
-    FileSettings,
     FitSettings,
+    LabelSettings,
     TaskSettings,
     require_chance,
     require_size,
 )
 
-NO_INPUT = (
-    "the classifier would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one "
-    "of them: --static FILE, --placement input or both, or --character-filters 128."
-)
-
 
 @dataclass(frozen=True)
-class ClassifierSettings(FileSettings, CharacterSettings):
+class ClassifierSettings(LabelSettings, CharacterSettings):
     """Data and network of the classifier."""
 
     layout: Literal["auto", "trees", "tsv"] = "auto"
@@ -41,8 +36,6 @@ class ClassifierSettings(FileSettings, CharacterSettings):
     once, however often it occurs in the data; all: as often as it occurs (the original's way)."""
     min_phrase_tokens: int = 4
     """trees: shorter phrases are not used as training examples. The paper's value is 4; 1 includes single words."""
-    unseen_labels: Literal["stop", "miss"] = "stop"
-    """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     hidden_size: int = 100
     """Units of the first layer, and of each biLSTM in each direction. The original has 300."""
     input_dropout: float = 0.25
@@ -73,7 +66,7 @@ class ClassifierSettings(FileSettings, CharacterSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SstSettings(TaskSettings):
     """All settings of `elmo task train sst`."""
 
     fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=20, patience=3, batch_size=100))

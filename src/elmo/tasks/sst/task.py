@@ -4,84 +4,83 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import (
-    Prediction,
-    classification_counts,
-    in_order,
-    only_label,
-    require_known_label,
-    require_learnable,
-)
-from elmo.tasks.labels.labelled_lines import labelled_lines
-from elmo.tasks.rules.majority import majority_rule
-from elmo.tasks.rules.naive_bayes import naive_bayes_rule
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.score import sentiment_scores
-from elmo.tasks.sst.settings import NO_INPUT, Settings
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.errors import TextError
+from elmo.tasks.counts import percentage
+from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
+from elmo.tasks.rules import majority_rule, naive_bayes_rule
+from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
+from elmo.tasks.sst.settings import SstSettings
+from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
 if TYPE_CHECKING:
     from elmo.tasks.sst.model import Classifier
     from elmo.tasks.tokens.representation import TokenRepresentation
 
-_OTHER_COLUMN = (
-    "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
-    "skips a line of names."
-)
+
+def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Scores:
+    """`classification_scores` and `sentences`; `binary_accuracy` too if the labels are the treebank's five.
+
+    `binary_accuracy`: of the sentences that aren't neutral (2), the percentage for which 0 and 1 together, or 3 and 4
+    together, were rightly the more probable.
+    """
+    scores = classification_scores(gold, predicted)
+    known = {*gold, *(label for prediction in predicted for label in prediction["probabilities"])}
+    if known == set(LABELS) and all(prediction["probabilities"] for prediction in predicted):
+        scores = {"accuracy": scores.pop("accuracy"), "binary_accuracy": _binary(gold, predicted), **scores}
+    return {**scores, "sentences": len(gold)}
 
 
-class Sentiment(Task[Settings, LabelledSentence, Prediction]):
+def _binary(gold: Sequence[str], predicted: Sequence[Prediction]) -> float:
+    correct = total = 0
+    for label, prediction in zip(gold, predicted, strict=True):
+        if label != "2":
+            shares = prediction["probabilities"]
+            positive = shares["3"] + shares["4"] > shares["0"] + shares["1"]
+            correct += positive == (label in ("3", "4"))
+            total += 1
+    return percentage(correct, total)
+
+
+class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     """Labelled sentences, in trees or TSV; predictions are labels with the probabilities of all."""
 
     name = "sst"
     summary = "the sentiment of sentences, or any other label, in labelled trees or TSV"
-    metric = "accuracy"
-    most_tokens = 8192
-    metric_kind = "accuracy"
-    settings = Settings
+    settings = SstSettings
+    other_column = (
+        "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
+        "skips a line of names."
+    )
 
-    def read(self, path: Path | str, settings: Settings) -> list[LabelledSentence]:
+    def read(self, path: Path | str, settings: SstSettings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[LabelledSentence]:
-        return (LabelledSentence(line.tokens) for line in text_lines(path, reading))
+    def read_unlabelled(
+        self, path: Path | str, settings: SstSettings, reading: TextReading
+    ) -> Iterator[LabelledSentence]:
+        lines = text_lines(path, reading)
+        return (LabelledSentence(it.tokens, source=it.source, line=it.line) for it in lines)
 
     def sentences(self, example: LabelledSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def training(self, examples: list[LabelledSentence], settings: Settings) -> list[LabelledSentence]:
+    def training(self, examples: list[LabelledSentence], settings: SstSettings) -> list[LabelledSentence]:
         return phrases_of(examples, settings.classifier)
 
-    def vocabulary(self, examples: list[LabelledSentence], settings: Settings) -> Vocabulary:
-        # Of the phrases too, whether they are trained on or not.
-        labels = {example.label for example in examples}
-        labels |= {phrase.label for example in examples for phrase in example.phrases}
-        if len(labels) == 1:
-            raise TextError(
-                f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
-                "nothing to learn. Say which column has the labels with --label-column."
-            )
-        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
+    def vocabulary(self, examples: list[LabelledSentence], settings: SstSettings) -> Vocabulary:
+        found = super().vocabulary(examples, settings)
         if not settings.classifier.character_filters:
-            return {"labels": in_order(labels)}
-        from elmo.tasks.layers.char_cnn import characters_of
+            return found
+        from elmo.tasks.layers.characters import characters_of
 
-        return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
+        return {**found, "characters": characters_of({w for it in examples for w in it.tokens})}
 
-    def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: Settings) -> None:
-        if settings.classifier.unseen_labels != "miss":
-            for example in examples:
-                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
+    def labels_of(self, example: LabelledSentence) -> list[str]:
+        return [example.label, *(phrase.label for phrase in example.phrases)]  # trained on or not
 
-    def check_settings(self, settings: Settings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input and not settings.classifier.character_filters:
-            raise ConfigError(NO_INPUT)
-
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
+    def build(self, settings: SstSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
         from elmo.tasks.sst.model import Classifier
 
         return Classifier(settings.classifier, vocabulary, tokens)
@@ -89,16 +88,13 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
     def score(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Scores:
         return sentiment_scores([example.label for example in examples], predictions)
 
-    def counts(self, example: LabelledSentence, prediction: Prediction) -> Counts:
-        return classification_counts(example.label, prediction)
-
     def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
         return [
-            majority_rule(examples, lambda example: example.label),
-            naive_bayes_rule(examples, lambda example: example.label, lambda example: map(str.lower, example.tokens)),
+            majority_rule(examples),
+            naive_bayes_rule(examples, lambda example: map(str.lower, example.tokens)),
         ]
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SstSettings) -> Scores:
         right = self.read(gold, settings)
         lines = [line for line in labelled_lines(predicted, settings.classifier.encoding) if line.strip()]
         if len(lines) != len(right):
@@ -109,19 +105,12 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         labels = [line.split("\t")[0].strip() for line in lines]
         return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
 
-    def remarks(self, scores: Scores) -> list[str]:
-        label = only_label(scores)
-        if label is None:
-            return []
-        return [f"every sentence is given the label {label!r}: train longer, on more data, or with smaller batches"]
-
     def write(self, pairs: Iterable[tuple[LabelledSentence, Prediction]]) -> Iterator[str]:
         # The treebank has no format of its own for predictions; this one can be read again with --layout tsv.
         return (f"{prediction['label']}\t{' '.join(example.tokens)}" for example, prediction in pairs)
 
     def to_json(self, example: LabelledSentence, prediction: Prediction) -> Mapping[str, Plain]:
-        label, probabilities = prediction["label"], prediction["probabilities"]
-        return {"tokens": example.tokens, "prediction": {"label": label, "probabilities": probabilities}}
+        return {"tokens": example.tokens, "prediction": plain_prediction(prediction)}
 
 
 TASK = Sentiment()

@@ -56,7 +56,7 @@ class FrozenLayers:
 
     @property
     def boundaries(self) -> int:
-        """Positions of each sentence that are no tokens: 2 with sentence boundaries, else 0."""
+        """Positions of each sentence that are not tokens: 2 with sentence boundaries, else 0."""
         return 2 if self.encoder.keep_boundaries else 0
 
     @property

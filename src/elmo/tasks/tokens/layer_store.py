@@ -2,7 +2,7 @@
 
 CACHE/layers-2-<hash of the encoder>-<dtype>/
     part-<hash of its sentences>/
-        layers.npy    (positions, layers, dim) memory-mapped; a sentence's positions stand together, boundaries included
+        layers.npy    (positions, layers, dim) memory-mapped; a sentence's positions are contiguous, boundaries included
         index.npz     digests (sentences, 16): which sentences; offsets (sentences + 1,): where they begin
         sha256.json   the checksums of both, compared when the part is first read from
 
@@ -50,7 +50,7 @@ class LayerStore:
     ) -> None:
         """`cache`: a folder that any number of encoders may share; it is made when something is added.
 
-        `boundaries`: positions of each sentence that are no tokens.
+        `boundaries`: positions of each sentence that are not tokens.
         """
         kind = "" if boundaries == 2 else f"-{boundaries}-boundaries"
         self.folder = cache / f"layers-{_VERSION}-{model_hash[:16]}-{dtype}{kind}"
@@ -133,8 +133,8 @@ class LayerStore:
 
     def _damaged(self, part: Path, why: str) -> WeightFileError:
         return WeightFileError(
-            f"{part}: can't be used as remembered layers ({why}): it was damaged or changed. Remove the folder; what "
-            "stood in it is computed again."
+            f"{part}: can't be used as remembered layers ({why}): it was damaged or changed. Remove the folder; its "
+            "layers are computed again."
         )
 
 

@@ -13,16 +13,83 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.layer import on_engine
+from elmo.model.bilm import BiLM, BiLMOutput
+from elmo.model.scalar_mix import ScalarMix
+from elmo.ops.dropout import Dropout
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import TokenSettings
+from elmo.tasks.settings import NO_INPUT, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.layer_mixes import LayerMixes
-from elmo.tasks.tokens.live_layers import LiveLayers
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
+
+
+class LiveLayers(nn.Module):
+    """A biLM that is trained with the task: sentences -> all layers, with gradients to every weight of it."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        super().__init__()
+        self.bilm = bilm.requires_grad_(True)
+
+    def forward(self, sentences: Sequence[Sequence[str]]) -> BiLMOutput:
+        """Boundaries included; each distinct token is encoded once."""
+        # Only optimizers and `load_state_dict` write into these weights: comparing them takes as long as two sentences.
+        return on_engine.read(self.bilm, [list(sentence) for sentence in sentences], counted=True)
+
+
+class LayerMixes(nn.Module):
+    """Layers of a batch of any encoder -> a mix of them for each place, with dropout: the learned part of `ELMo`."""
+
+    def __init__(self, settings: TokenSettings, num_layers: int, *, boundaries: int) -> None:
+        """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are not tokens (2 or 0)."""
+        super().__init__()
+        self.boundaries = boundaries
+        self.strength = settings.mix_penalty
+        self.dropout = Dropout(settings.elmo_dropout)
+        self.by_place = nn.ModuleDict(
+            {
+                place: ScalarMix.of_layers(
+                    settings.mixed_layers,
+                    num_layers,
+                    layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
+                    train_gamma=settings.train_gamma,
+                )
+                for place in settings.places
+            }
+        )
+
+    def forward(
+        self, output: BiLMOutput, mask: Bool[Tensor, "batch tokens"]
+    ) -> dict[str, Float[Tensor, "batch tokens dim"]]:
+        """The mix of each place; zero where `mask`, true at a token, is false."""
+        layers = output.layers
+        before = self.boundaries // 2
+        # Boundaries count only for layer norms that are defined so; "words" leaves them out.
+        counted = functional.pad(mask, (before, before))
+        mixes = {}
+        for place, mix in self.by_place.items():
+            mixed = mix(layers, counted)[:, before : layers.shape[2] - before]
+            mixes[place] = self.dropout(torch.where(mask[:, :, None], mixed, 0))
+        return mixes
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """lambda times the sum of the squared raw weights of all mixes that are learned."""
+        return self.strength * torch.stack([mix.penalty() for mix in self._mixes()]).sum()
+
+    def weights(self) -> list[dict[str, Any]]:
+        """For each place its "placement", the normalized "weights", lowest layer first, and its "gamma"."""
+        return [
+            {"placement": place, "weights": mix.weights.tolist(), "gamma": mix.gamma.item()}
+            for place, mix in zip(self.by_place, self._mixes(), strict=True)
+        ]
+
+    def _mixes(self) -> list[ScalarMix]:
+        return [mix for mix in self.by_place.values() if isinstance(mix, ScalarMix)]
+
 
 Sentences = Sequence[Sequence[str]]
 
@@ -61,10 +128,9 @@ class TokenVectors:
         """ELMo of the place "output"; None if it isn't added there."""
         return self.elmo.get("output")
 
-    @property
-    def lengths(self) -> Int[Tensor, " batch"]:
-        """Number of tokens in each sentence."""
-        return self.mask.sum(dim=1)
+    def with_output(self, hidden: Float[Tensor, "batch tokens hidden"]) -> Float[Tensor, "batch tokens dim"]:
+        """[hidden ; ELMo of the place "output"]: what follows the task's first RNN."""
+        return hidden if self.output is None else torch.cat([hidden, self.output], dim=2)
 
 
 class TokenRepresentation(nn.Module):
@@ -114,6 +180,12 @@ class TokenRepresentation(nn.Module):
     def input_dim(self) -> int:
         """Dimensions of `TokenVectors.input`; may be 0."""
         return sum(self.static_dims.values()) + self.elmo_dim("input")
+
+    def require_input(self, own_dim: int = 0) -> int:
+        """`input_dim` and the dimensions of the task's own vectors. Raises ConfigError if there is nothing to read."""
+        if self.input_dim + own_dim == 0:
+            raise ConfigError(NO_INPUT)
+        return self.input_dim + own_dim
 
     @property
     def output_dim(self) -> int:

@@ -1,16 +1,20 @@
 """A trained task model on new data: scores on labelled files, predictions for unlabelled input."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from elmo.process.progress.report import Count, Progress, following
+import torch
+
+from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_config import OTHER_BILM
 from elmo.tasks.saved_model import SavedTaskModel
-from elmo.tasks.task import E, P, Plain, S, Scores
-from elmo.tasks.train.fitting.fit import predict_all
+from elmo.tasks.settings import FitSettings
+from elmo.tasks.task import E, P, Plain, S, Scores, Task
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.train.batches import enough_memory_for, limits_of, require_moderate, sorted_batches
 from elmo.text.files.text_file import text_name
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
@@ -63,3 +67,45 @@ def predict(
             predictions = predict_all(saved.model, saved.task, group, saved.settings.fit)
             yield from predicted.each(zip(group, predictions, strict=True))
         predicted.finish()
+
+
+@torch.no_grad()
+def predict_all(
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    examples: Sequence[E],
+    settings: FitSettings,
+    *,
+    poll: Callable[[], None] | None = None,
+    progress: Progress = SILENT,
+) -> list[P]:
+    """A prediction for each example, in their order. `poll` is called before each batch."""
+    require_moderate(task, examples)
+    model.eval()
+    predicted = Count(progress, "predicting", len(examples), "examples")
+    predictions: dict[int, P] = {}
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
+        if poll is not None:
+            poll()
+        chosen = [examples[place] for place in batch]
+        with enough_memory_for(task, chosen):
+            predictions |= zip(batch.tolist(), model.predict(chosen), strict=True)
+        predicted.add(len(chosen))
+    return [predictions[place] for place in range(len(examples))]
+
+
+@torch.no_grad()
+def mean_loss(
+    model: TaskModel[E, P], task: Task[S, E, P], examples: Sequence[E], settings: FitSettings
+) -> float | None:
+    """The loss of an example on average; None if the model has none for examples it isn't trained on."""
+    model.eval()
+    total = 0.0
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
+        chosen = [examples[place] for place in batch]
+        with enough_memory_for(task, chosen):
+            loss = model.held_out_loss(chosen)
+        if loss is None:
+            return None
+        total += loss.item() * len(batch)
+    return total / max(len(examples), 1)

@@ -1,16 +1,63 @@
 """Job: one call of `train` - which task, with which settings, on which files, into which folder."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError
-from elmo.tasks.settings import to_table
+from elmo.tasks.settings import TaskSettings, to_table, with_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
 from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
 from elmo.weights.fingerprint import file_hash
+
+_SHOWN = {"bilm": "biLM"}
+
+REMEMBERED = "the score says how well it is remembered, not how well the model does on new text"
+"""What a score on training data means."""
+
+
+def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) -> None:
+    """ConfigError if the run of `path` was begun with other facts; nothing if it wasn't begun.
+
+    `facts`: plain values; its tables "data", "vectors" (hashes by name) and "settings" are compared line by line.
+    `defaults`: of the task, which count for settings that didn't exist yet when the run was begun. Hashes of static
+    vectors are compared where they were noted: elmo 0.1.0 noted none.
+    """
+    if not path.is_file():
+        return
+    noted = read_record(path)
+    noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
+    begun = _flat(json.loads(json.dumps(noted)))
+    plain = json.loads(json.dumps(facts))
+    plain["data"] = {**dict.fromkeys(noted["data"]), **plain["data"]}  # also of a file that isn't given any more
+    if "vectors" not in noted:
+        plain.pop("vectors", None)
+    for name, now in _flat(plain).items():
+        if begun.get(name) != now:
+            raise ConfigError(
+                f"{path}: the run was started with {name} {begun.get(name)!r}, now it is {now!r}: its parts would not "
+                "belong together. Resume with what it was started with, or name another folder."
+            )
+
+
+def is_training_data(run: Path, file: Path) -> bool:
+    """Whether the run of that folder, if it is one, was trained on a file of this content."""
+    facts = run / "run.json"
+    if not facts.is_file() or not file.is_file():
+        return False
+    data = read_record(facts).get("data")
+    return isinstance(data, dict) and data.get("train") == file_hash([file])
+
+
+def _flat(facts: dict[str, Any]) -> dict[str, Any]:
+    single = {_SHOWN.get(name, name): value for name, value in facts.items() if not isinstance(value, dict)}
+    data = {f"the {name} file of hash": value for name, value in facts["data"].items()}
+    vectors = {f"the static vectors {name!r} of hash": value for name, value in facts.get("vectors", {}).items()}
+    return {**single, **facts["settings"], **data, **vectors}
 
 
 @dataclass(frozen=True)
@@ -30,7 +77,7 @@ class Files:
             if not path.is_dir() and is_stream(path):
                 raise ConfigError(
                     f"{text_name(path)}: can be read only once, but a training reads its {name} data again when it "
-                    "goes on. Write it to a file first, and pass that."
+                    "is resumed. Write it to a file first, and pass that."
                 )
 
     def present(self) -> dict[str, Path]:

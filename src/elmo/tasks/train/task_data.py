@@ -7,9 +7,8 @@ from typing import Generic
 from elmo.errors import ConfigError
 from elmo.process.progress.report import SILENT, Progress
 from elmo.tasks.task import E, P, S, Task, Vocabulary
-from elmo.tasks.train.example_batches import share_of
-from elmo.tasks.train.job import Files
-from elmo.tasks.train.run_facts import REMEMBERED
+from elmo.tasks.train.batches import share_of
+from elmo.tasks.train.job import REMEMBERED, Files
 
 _DEV_SHARE = 0.1
 # Short sentences ("Yes .") occur in any two texts; of two parts of one data set 1 to 5 % do.
@@ -59,7 +58,7 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
         train = [example for example in train if max(map(len, task.sentences(example)), default=0) <= longest]
     if not train:
         raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
-    return replace(data, train=train)
+    return replace(data, train=train, vocabulary=task.trained_vocabulary(data.vocabulary, train))
 
 
 def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:

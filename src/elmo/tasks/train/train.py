@@ -27,20 +27,20 @@ from elmo.process.environment import environment
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.rules.scores import rule_scores
+from elmo.tasks.counts import example_counts
+from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.encoder import NONE, find_encoder
+from elmo.tasks.tokens.encoders import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
-from elmo.tasks.train.example_counts import example_counts
-from elmo.tasks.train.fitting.fit import fit, predict_all, require_epoch
-from elmo.tasks.train.fitting.fit_folder import FitFolder
-from elmo.tasks.train.fitting.memory import require_moderate
-from elmo.tasks.train.job import AnyJob, Job, RunOptions
-from elmo.tasks.train.run_facts import require_same_run
+from elmo.tasks.train.apply import predict_all
+from elmo.tasks.train.batches import require_epoch, require_moderate
+from elmo.tasks.train.fit import fit
+from elmo.tasks.train.fit_folder import FitFolder
+from elmo.tasks.train.job import AnyJob, Job, RunOptions, require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name
@@ -103,31 +103,22 @@ class _Training(Generic[S, E, P]):
     on_seed: Callable[[int], None] | None
 
     def one_seed(self, seed: int) -> Outcome:
-        """Trains, or takes what was trained before."""
+        """What a seed scored; trains it unless that was done before."""
         if self.on_seed is not None:
             self.on_seed(seed)
         done = outcome_file(self.job.run, seed)
         if done.is_file():
-            if self.job.options.keep_models:
-                _require_model(done.parent)
-            return _outcome(done, self.job.task.metric, list(self.data.scored()))
-        job, folder = self.job, done.parent
+            return self._done_before(done)
+        job, data, folder = self.job, self.data, done.parent
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = new_model(job, self.data.vocabulary, self.sources).to(chosen_device(job.settings.fit.device))
+            model = new_model(job, data.vocabulary, self.sources).to(chosen_device(job.settings.fit.device))
         fitted = fit(
-            model,
-            job.task,
-            self.data.train,
-            self.data.dev,
-            job.settings.fit,
-            folder,
-            seed=seed,
-            progress=self.progress,
-            flag=self.flag,
-        )
+            model, job.task, data.train, data.dev, job.settings.fit, folder,
+            seed=seed, progress=self.progress, flag=self.flag,
+        )  # fmt: skip
         outcome: Outcome = {"epochs": fitted.epochs, "best_epoch": fitted.best_epoch}
-        for name, examples in self.data.scored().items():
+        for name, examples in data.scored().items():
             outcome[name] = _scored(job, model, examples, folder / name, self.progress)
         outcome["mix_weights"] = model.tokens.mix_weights()
         if job.options.keep_models:
@@ -135,6 +126,23 @@ class _Training(Generic[S, E, P]):
         write_json(done, outcome)
         FitFolder(folder).finish()
         return outcome
+
+    def _done_before(self, path: Path) -> Outcome:
+        """Raises ConfigError if the seed's model is wanted and wasn't kept, or if the file isn't whole."""
+        if self.job.options.keep_models and not (path.parent / "model").is_dir():
+            raise ConfigError(
+                f"{path.parent}: was trained without keeping its model, so there is none to be kept now. Leave out "
+                "--keep-models, or remove that folder to train this seed again."
+            )
+        found = read_record(path)
+        for name in self.data.scored():
+            scores = found.get(name) if isinstance(found, dict) else None
+            if not isinstance(scores, dict) or not isinstance(scores.get(self.job.task.metric), int | float):
+                raise ConfigError(
+                    f"{path}: has no {self.job.task.metric} of the {name} data, so it was edited or damaged since the "
+                    f"training wrote it. Remove {path.parent} to train this seed again."
+                )
+        return found
 
     def _save(self, model: TaskModel[E, P], seed: int, outcome: Outcome, folder: Path) -> None:
         job, metric = self.job, self.job.task.metric
@@ -175,31 +183,9 @@ def _require_figure(job: Job[S, E, P], data: TaskData[E], sources: TokenSources)
     job.task.figure(job.task.score([example], predictions), job.settings.fit.best_by)
 
 
-def _require_model(folder: Path) -> None:
-    """ConfigError unless a trained seed's folder has its model."""
-    if not (folder / "model").is_dir():
-        raise ConfigError(
-            f"{folder}: was trained without keeping its model, so there is none to be kept now. Leave out "
-            "--keep-models, or remove that folder to train this seed again."
-        )
-
-
-def _outcome(path: Path, metric: str, scored: Sequence[str]) -> Outcome:
-    """What a seed scored. Raises ConfigError if the file isn't whole."""
-    found = read_record(path)
-    for name in scored:
-        scores = found.get(name) if isinstance(found, dict) else None
-        if not isinstance(scores, dict) or not isinstance(scores.get(metric), int | float):
-            raise ConfigError(
-                f"{path}: has no {metric} of the {name} data, so it was edited or damaged since the training wrote it. "
-                f"Remove {path.parent} to train this seed again."
-            )
-    return found
-
-
 def _scored(
     job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], path: Path, progress: Progress
-) -> dict[str, Any]:
+) -> Outcome:
     """Scores; predictions and counts are written to `path` with their endings."""
     predictions = predict_all(model, job.task, examples, job.settings.fit, progress=progress)
     lines = job.task.write(zip(examples, predictions, strict=True))

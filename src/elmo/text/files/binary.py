@@ -10,8 +10,7 @@ _WRITE = "Write its texts to a file, one per line"
 # First bytes, what they begin, the next step. Sources: the formats' specifications.
 _KINDS = (
     (b"%PDF-", "a PDF", "Extract its text first: pdftotext FILE TEXT"),
-    (b"\xff\xfe", "text in UTF-16", "Convert it first: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
-    (b"\xfe\xff", "text in UTF-16", "Convert it first: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
+    (b"\xff\xfe\0\0", "text in UTF-32", "Convert it first: iconv -f UTF-32 -t UTF-8 OLD > NEW"),
     (b"\x1f\x8b", "gzip data", "Give its name the ending .gz"),
     (b"\xfd7zXZ", "xz data", "Give its name the ending .xz"),
     (b"BZh", "bzip2 data", "Give its name the ending .bz2"),
@@ -46,6 +45,8 @@ def require_text(start: bytes, name: str) -> None:
 
     Nothing is said of text in another encoding than thought; see `decoding`.
     """
+    if start[257:262] == b"ustar":
+        raise TextError(f"{name}:1: is a tar archive, not a text. Unpack it first: tar -xf FILE; then name its texts.")
     start = start[:_LOOKED_AT]
     num_controls = len(start) - len(start.translate(None, _CONTROLS))
     for beginning, kind, step in _KINDS:

@@ -40,7 +40,8 @@ def checked_encoding(encoding: str) -> str:
     if not splits_at_newline:
         raise ConfigError(
             f"encoding is {encoding!r}, in which lines don't end with the byte 0x0A, so they can't be told apart. "
-            f"Convert the text first: iconv -f {encoding} -t UTF-8 OLD > NEW"
+            "Leave it out for UTF-16 with its byte order mark, which is recognized; convert any other text first: "
+            f"iconv -f {encoding} -t UTF-8 OLD > NEW"
         )
     # The mark at the start of the file is removed here for both, and only there.
     return "utf-8" if encoding.lower().replace("_", "-") in ("utf8", "utf-8", "utf-8-sig") else encoding
@@ -70,8 +71,7 @@ def decoded(
     for number, line in enumerate(lines, start=first):
         if number == 1:
             require_text(line, name)
-        if number == 1 and encoding == "utf-8":
-            line = line.removeprefix(_BOM)
+            line = _without_mark(line, name, encoding)
         text, message = "", None
         try:
             text = line.decode(encoding).removesuffix("\n").rstrip("\r")
@@ -92,10 +92,9 @@ def decoded_block(
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
         require_text(block.partition(b"\n")[0], name)
-    if first == 1 and encoding == "utf-8":
         if block == _BOM:  # a line with nothing else in it
             return [""]
-        block = block.removeprefix(_BOM)
+        block = _without_mark(block, name, encoding)
     try:
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:
@@ -108,6 +107,27 @@ def decoded_block(
         if any("\r" in line for line in lines):
             return decoded(_split(block), name, encoding, on_bad_line, first, instead)
     return lines
+
+
+def _without_mark(start: bytes, name: str, encoding: str) -> bytes:
+    """The beginning of a file without the byte order mark; TextError if the mark says another encoding."""
+    if not start.startswith(_BOM):
+        return start
+    if encoding != "utf-8" and _is_utf8(start.partition(b"\n")[0]):
+        raise TextError(
+            f"{name}:1: begins with a byte order mark of Unicode, but is to be read as {encoding}, in which that is "
+            "other letters. Leave --encoding out."
+        )
+    return start.removeprefix(_BOM) if encoding == "utf-8" else start
+
+
+def _is_utf8(line: bytes) -> bool:
+    """Whether it is valid."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _split(block: bytes) -> list[bytes]:

@@ -3,24 +3,19 @@
 A packed file is unpacked while it is read. A line that is too long, a file that unpacks to too much, a damaged one and
 one that isn't text are each a TextError with file and line. Most of the text is never in memory, but one line is: a
 device, a damaged file or a decompression bomb can have a line without an end, or a few kilobytes that unpack to
-billions of empty lines. Two environment variables raise the limits; on the command line `--no-limits` lifts them all.
+billions of empty lines. ELMO_NO_LIMITS=1 lifts the limits.
 """
 
 import itertools
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from elmo.disk.bounded import LIMITS_VARIABLE, limit_now
 from elmo.errors import TextError
 from elmo.text.files.decoding import decoded
 from elmo.text.files.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
-
-LINE_VARIABLE = "ELMO_MAX_LINE_BYTES"
-"""Environment variable: bytes of the longest line that is read (default 16 MiB)."""
-RATIO_VARIABLE = "ELMO_MAX_UNPACK_RATIO"
-"""Environment variable: how many times its size on the disk a packed file may have unpacked (default 200)."""
 
 _LINE_BYTES = 16 << 20
 _RATIO = 200
@@ -31,7 +26,7 @@ _LINES_BETWEEN_CHECKS = 4096
 
 def max_line_bytes() -> int:
     """The limit that holds now."""
-    return _variable(LINE_VARIABLE, _LINE_BYTES)
+    return limit_now(_LINE_BYTES)
 
 
 def limited_lines(
@@ -71,26 +66,19 @@ def line_too_long(name: str, number: int) -> TextError:
     """What to raise for a line of more bytes than `max_line_bytes`."""
     return TextError(
         f"{name}:{number}: the line has more than {max_line_bytes():,} bytes, the limit for a line. If that is how the "
-        f"text is meant, add --no-limits (or set {LINE_VARIABLE}); otherwise put each sentence on its own line."
+        f"text is meant, set {LIMITS_VARIABLE}=1; otherwise put each sentence on its own line."
     )
 
 
 def require_plausible_size(name: str, packed: BinaryIO, unpacked: int) -> None:
     """TextError if so many bytes came from what was read of `packed` that it can't be text."""
-    ratio = _variable(RATIO_VARIABLE, _RATIO)
+    ratio = limit_now(_RATIO)
     if unpacked <= _UNPACKED_FREELY or not packed.seekable() or unpacked <= ratio * packed.tell():
         return
     raise TextError(
         f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
-        f"text files never do. If this is intended, add --no-limits (or set {RATIO_VARIABLE}), or unpack it first."
+        f"text files never do. If this is intended, set {LIMITS_VARIABLE}=1, or unpack it first."
     )
-
-
-def _variable(name: str, default: int) -> int:
-    """Its value if that is a whole number above 0, else `default`."""
-    text = os.environ.get(name, "").strip()
-    # With 18 digits it is still a number of bytes that a file can be asked for.
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 and int(text) else default
 
 
 _LINES_BETWEEN_REPORTS = 4096

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from elmo.errors import ConfigError, TextError, paths_count_from
-from elmo.text.files.unpacking import OPENERS, PARQUET, open_parquet
+from elmo.text.files.unpacking import OPENERS, PARQUET, as_utf8, open_parquet
 
 Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu"]
 FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu"]
@@ -109,14 +109,14 @@ def format_of_name(path: Path | str) -> Format | None:
 
 @contextlib.contextmanager
 def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The file as it lies on the disk, and its unpacked content. "-" is standard input.
+    """The file as it lies on the disk, and its unpacked content, in UTF-8 if it was UTF-16. "-" is standard input.
 
     Raises MissingExtraError for .zst where nothing can unpack it, TextError if standard input is closed or the path is
     that of a device.
     """
     if str(path) == STDIN:
         _require_open_stdin()
-        yield sys.stdin.buffer, sys.stdin.buffer
+        yield sys.stdin.buffer, as_utf8(sys.stdin.buffer)
         return
     is_parquet = Path(path).suffix.lower() == PARQUET
     unpack = open_parquet if is_parquet else OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
@@ -125,7 +125,7 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         content: AbstractContextManager[BinaryIO] = unpack(raw)
         with content as unpacked:
             # Of a Parquet file, whose columns lie apart, no place says how much is read.
-            yield unpacked if is_parquet else raw, unpacked
+            yield unpacked if is_parquet else raw, as_utf8(unpacked)
 
 
 def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError:

@@ -1,6 +1,7 @@
-"""Unpacking: files whose text has to be taken out of them -> streams of it."""
+"""Unpacking: files whose text has to be taken out of them -> streams of it in UTF-8, or as it was written."""
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
@@ -8,6 +9,7 @@ import json
 import lzma
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from elmo.errors import MissingExtraError
@@ -30,6 +32,7 @@ def _open_zstd(raw: BinaryIO) -> Any:
 
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": gzip.open,
+    ".tgz": gzip.open,
     ".xz": lzma.open,
     ".bz2": bz2.open,
     ".zst": _open_zstd,
@@ -62,10 +65,31 @@ def open_parquet(raw: BinaryIO) -> BinaryIO:
         except ValueError as error:  # pyarrow's own errors are of this kind
             raise OSError(f"it isn't a Parquet file, or damaged ({error})") from None
 
-    return io.BufferedReader(_Joined(rows()))
+    return io.BufferedReader(Joined(rows()))
 
 
-class _Joined(io.RawIOBase):
+def as_utf8(content: BinaryIO) -> BinaryIO:
+    """Text that begins with the byte order mark of UTF-16, as Excel and Notepad write it, in UTF-8 with its mark; other
+    content as it is.
+
+    What isn't valid UTF-16 is an OSError where it stands.
+    """
+    peek = getattr(content, "peek", None)
+    start = b"" if peek is None else peek(len(codecs.BOM_UTF32_LE))
+    if not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or start.startswith(codecs.BOM_UTF32_LE):
+        return content
+
+    def blocks() -> Iterator[bytes]:
+        try:
+            read = iter(partial(content.read, io.DEFAULT_BUFFER_SIZE), b"")
+            yield from codecs.iterencode(codecs.iterdecode(read, "utf-16"), "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise OSError(f"it is damaged UTF-16 ({error.reason})") from None
+
+    return io.BufferedReader(Joined(blocks()))
+
+
+class Joined(io.RawIOBase):
     """Blocks of bytes as a stream."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:

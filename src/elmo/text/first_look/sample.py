@@ -13,6 +13,7 @@ from pathlib import Path
 from elmo.errors import TextWarning
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language, bundled_model_for
+from elmo.text.first_look.remains import remains_in
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
@@ -84,6 +85,7 @@ class FirstLook:
             "composition": self._on_composition(composes),
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
+            "remains": self._on_remains(),
             "language": self._on_language(language, other_model),
         }
         return {about: message for about, message in found.items() if message}
@@ -137,6 +139,14 @@ class FirstLook:
             f"{self.name} has {', '.join(counts)}, special tokens of other models. ELMo doesn't know them and reads "
             "them as words: each gets a vector, and changes those of the words beside it. Remove them; "
             "padding and sentence boundaries are added as they are needed."
+        )
+
+    def _on_remains(self) -> str | None:
+        if not (found := remains_in(" ".join(self.words))):
+            return None
+        return (
+            f"{self.name} has {', '.join(found)}. ELMo reads them as words: each gets a vector, and changes those of "
+            "the words beside it. Clean the text first."
         )
 
     def _on_language(self, language: Language, other_model: str) -> str | None:

@@ -32,13 +32,29 @@ def conllu_sentences(
     on_new_document: Callable[[], None] | None = None,
     header: str | None = None,
 ) -> Iterator[list[str]]:
-    """The sentences of `lines`; a bad one is a TextError that names its line, or, with `on_bad_line`, `[]`.
+    """The tokens of each sentence; a bad one has none. See `treebank_sentences`."""
+    found = treebank_sentences(lines, name, on_bad_line, first, on_new_document, header)
+    return (sentence.tokens for sentence in found)
+
+
+def treebank_sentences(
+    lines: Iterable[str],
+    name: str,
+    on_bad_line: BadLine | None,
+    first: int = 1,
+    on_new_document: Callable[[], None] | None = None,
+    header: str | None = None,
+    *,
+    format_flags: bool = True,
+) -> Iterator["TreebankSentence"]:
+    """The sentences of `lines`; a bad one is a TextError that names its line, or, with `on_bad_line`, empty.
 
     `first`: the number of the first line. `on_new_document` is called before the first sentence of what a comment
     `# newdoc` begins. `header`: the first line of a file whose `lines` begin later: it may name the columns.
+    `format_flags`: whether messages may name the flags that set how a text is read.
     """
     names = _named(header or "", name) or _COLUMNS
-    sentence = _Sentence(names)
+    sentence = TreebankSentence(names, format_flags=format_flags)
     number = first - 1
 
     def bad(why: str) -> None:
@@ -51,22 +67,23 @@ def conllu_sentences(
             if why := sentence.lacks():
                 bad(why)
             if sentence.is_begun:
-                yield sentence.tokens
-            sentence = _Sentence(names)
+                yield sentence
+            sentence = TreebankSentence(names, format_flags=format_flags)
         elif line == UNDECODABLE:
             sentence.spoil()
         elif line.startswith("#"):
             if found := _named(line, f"{name}:{number}"):
                 names = found
-                sentence = _Sentence(names)
+                sentence = TreebankSentence(names, format_flags=format_flags)
+            sentence.text.append(line)
             if on_new_document is not None and _NEW_DOCUMENT.match(line):
                 on_new_document()
-        elif not sentence.is_bad and (why := sentence.add(line)):
+        elif not sentence.is_bad and (why := sentence.add(line, number)):
             bad(why)
     if why := sentence.lacks():
         bad(why)
     if sentence.is_begun:
-        yield sentence.tokens
+        yield sentence
 
 
 def column_of_forms(lines: Iterable[str]) -> int:
@@ -89,30 +106,39 @@ def _named(line: str, where: str) -> tuple[str, ...] | None:
     return names
 
 
-class _Sentence:
+class TreebankSentence:
     """The lines of one sentence."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
+    def __init__(self, names: Sequence[str], *, format_flags: bool = True) -> None:
+        self.names = names
+        """What its columns are called."""
         self._form = names.index("FORM")
+        self._format_flags = format_flags
         self.tokens: list[str] = []
+        self.text: list[str] = []
+        """All its lines, comments and multiword tokens among them; only as far as it isn't bad."""
+        self.places: list[int] = []
+        """The place of each token's line in `text`."""
+        self.numbers: list[int] = []
+        """The number of each token's line in the file."""
         self.is_begun = False
         self.is_bad = False
         # The words up to this one are part of a multiword token.
         self._covered = 0
 
-    def add(self, line: str) -> str | None:
+    def add(self, line: str, number: int) -> str | None:
         """Takes a line; what is wrong with it, and the next step."""
         self.is_begun = True
+        self.text.append(line)
         columns = line.split("\t")
-        if len(columns) != len(self._names):
+        if len(columns) != len(self.names):
+            flags = f", name the column that has the words (--format conll --field {self._form + 1})"
             return (
-                f"has {len(columns)} columns, but {'CoNLL-U' if self._names == _COLUMNS else 'the first line'} has "
-                f"{len(self._names)} with a tab between them. Fix the line, name the column that has the words "
-                f"(--format conll --field {self._form + 1})"
+                f"has {len(columns)} columns, but {'CoNLL-U' if self.names == _COLUMNS else 'the first line'} has "
+                f"{len(self.names)} with a tab between them. Fix the line{flags if self._format_flags else ''}"
             )
-        if "ID" in self._names:
-            place = self._names.index("ID")
+        if "ID" in self.names:
+            place = self.names.index("ID")
             match = _ID.fullmatch(columns[place])
             if match is None:
                 return f"column {place + 1} is {shown(columns[place])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
@@ -129,10 +155,13 @@ class _Sentence:
         if why := invalid_token_reason(form) or (None if form else "is empty"):
             return f"column {self._form + 1} (FORM) is {shown(form)}, which {why}. Fix the line"
         self.tokens.append(form)
+        self.places.append(len(self.text) - 1)
+        self.numbers.append(number)
         return None
 
     def _cover(self, match: re.Match[str]) -> str | None:
-        if int(match["last"]) <= int(match["first"]) or len(self.tokens) < self._covered:
+        # Stanza writes 3-3 of a token that is one word.
+        if int(match["last"]) < int(match["first"]) or len(self.tokens) < self._covered:
             return f"the multiword token {match[0]} covers no new words. Fix the line"
         self._covered = int(match["last"])
         return None

@@ -19,7 +19,8 @@ from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_f
 from elmo.text.files.unpacking import PARQUET
 from elmo.text.formats.columns import column_sentences, require_kept_words, require_words
 from elmo.text.formats.conllu import column_of_forms
-from elmo.text.formats.signs import Sign, is_conllu, sign_of, sign_of_columns, sign_of_structure
+from elmo.text.formats.json_array import is_array
+from elmo.text.formats.signs import Sign, is_conllu, sign_of, sign_of_annotation, sign_of_columns, sign_of_structure
 from elmo.text.formats.table import separator_of
 
 DEFAULT_FIELD = "text"
@@ -40,6 +41,8 @@ class Form:
     """Of JSON objects the key, of tables and CoNLL columns the column."""
     separator: str = ","
     """Between the cells of CSV."""
+    is_array: bool = False
+    """Whether JSON objects are the elements of one array: see `json_array`."""
 
     @property
     def has_header(self) -> bool:
@@ -84,6 +87,8 @@ def form_of_lines(
     require_text(b"".join(start), name)
     lines = [line.decode(encoding, "replace").rstrip("\r\n").removeprefix("\ufeff") for line in start]
     form = Form(given or _seen(lines, path, field), field)
+    if form.format == "jsonl":
+        return replace(form, is_array=is_array(lines))
     if form.format == "conll":
         return _with_words(form, lines, name)
     if form.format == "conllu":
@@ -95,7 +100,7 @@ def require_plain_text(lines: Sequence[str], name: str) -> None:
     """TextError if a text, where no format can be named, is surely something else."""
     filled = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
     sign = sign_of(filled) if filled else None
-    if sign is not None and (sign.format is not None or sign_of_structure(filled)):
+    if sign is not None and (sign.format is not None or sign_of_structure(filled) or sign_of_annotation(filled)):
         raise TextError(
             f"{name}: looks like {sign.what}, but would be read as running text, so that its marks and numbers would "
             "be words. Write its text into a file without them."
@@ -124,7 +129,9 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
         sign = sign_of(lines)
         if sign is not None and sign.format is None:
             _refuse(sign, name, "sentences, one per line", "text")
-        found = "text" if sign is None else sign.format or "text"
+        # No sentences are called .json, whatever their first lines look like.
+        unnamed = "jsonl" if ".json" in Path(path).suffixes[-2:] else "text"
+        found = unnamed if sign is None else sign.format or "text"
         return "conll" if found == "conllu" and field != DEFAULT_FIELD else found
     if named == "conll":
         if sign := sign_of_structure(filled):

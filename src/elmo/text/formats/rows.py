@@ -16,6 +16,7 @@ from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
 from elmo.text.formats.conllu import conllu_sentences
 from elmo.text.formats.form import Form
 from elmo.text.formats.table import names_separator, table_rows
+from elmo.text.sentence_checks import are_texts
 from elmo.text.word_list import has_surrogate, invalid_token_reason
 
 _SKIPPING = ", or use --errors skip to list and skip such sentences"
@@ -117,6 +118,9 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
             return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
         if why := invalid_token_reason(token) or (None if token else "is empty"):
             return _Wrong(f"token {place} in field {field!r} is {shown(token)}, which {why}", "Fix the list")
+    if are_texts(value):
+        what = f"field {field!r} is a list of texts, each of which would be read as one token: {shown(value[0])}"
+        return _Wrong(what, "Write an object for each text")
     return value
 
 

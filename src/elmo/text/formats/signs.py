@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elmo.text.files.text_file import Format
+from elmo.text.formats.annotation import annotation_in
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
+from elmo.text.formats.json_array import is_array
 
 _JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-]|"[^"]*"\s*[,\]]))')
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'][^>]*)?\s*/?>")
@@ -50,7 +52,7 @@ def sign_of(lines: Sequence[str]) -> Sign | None:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return None
-    return sign_of_structure(filled) or sign_of_columns(lines) or _table(filled)
+    return sign_of_structure(filled) or sign_of_annotation(filled) or sign_of_columns(lines) or _table(filled)
 
 
 def sign_of_structure(filled: Sequence[str]) -> Sign | None:
@@ -69,12 +71,19 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     return None
 
 
+def sign_of_annotation(filled: Sequence[str]) -> Sign | None:
+    """What else than words stands in lines that aren't blank; None: nothing shows it."""
+    found = annotation_in(filled)
+    return None if found is None else Sign(*found)
+
+
 def _json(filled: Sequence[str]) -> Sign:
     if all(map(_is_object, filled[:20])):
         return Sign("JSON lines", "Use --format jsonl", "jsonl")
-    what = "a JSON array" if filled[0].lstrip()[0] == "[" else "JSON"
+    if is_array(filled):
+        return Sign("a JSON array", "Use --format jsonl", "jsonl")
     step = "Write one object per line and use --format jsonl: jq -c '.[]' OLD > NEW.jsonl"
-    return Sign(f"{what} ({filled[0].strip()[:40]!r})", step)
+    return Sign(f"JSON ({filled[0].strip()[:40]!r})", step)
 
 
 def _is_object(line: str) -> bool:

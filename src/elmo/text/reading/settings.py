@@ -23,8 +23,8 @@ class TextForm:
     """In what form a text is stored; the flags that all verbs with a text share."""
 
     format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the first lines and the ending of each file."""
+    """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
+    conll and conllu: one token per line; auto: by the first lines and the ending of each file."""
     field: str = DEFAULT_FIELD
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:

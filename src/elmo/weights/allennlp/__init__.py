@@ -1,4 +1,4 @@
 """The published format of AllenNLP and bilm-tf: options.json and weights.hdf5; and AllenNLP's state dicts.
 
-Read `names` first: the table of datasets, whose `layouts` say how an array lies in the file.
+Read `names` first: the table of datasets and their layouts.
 """

@@ -1,4 +1,4 @@
-"""HDF5 files of plain float arrays, read with suspicion.
+"""HDF5 files of plain float arrays, which are not trusted.
 
 The HDF5 library is large and has had memory errors, and most damaged files load silently. So nothing is read before
 the file's structure is known to be plain: groups and datasets by hard links, float32 or float64, stored contiguously or
@@ -111,7 +111,7 @@ class Hdf5File:
         places.sort()
         for (begin, size, _), (next_begin, _, name) in zip(places, places[1:], strict=False):
             if begin + size > next_begin:
-                raise _refused(self.path, name, "lies over another dataset's bytes")
+                raise _refused(self.path, name, "overlaps another dataset")
 
 
 def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> None:

@@ -1,14 +1,23 @@
-"""The name table: every dataset of weights.hdf5, the tensors in it and how they lie there.
+"""The name table: every dataset of weights.hdf5, the tensors in it, and its layout in the file.
 
-Source: bilm-tf `bilm/training.py` (`dump_weights`). The quirk: "carry" and "transform" name what the paper calls gate
-and transform.
+Source: bilm-tf `bilm/training.py` (`dump_weights`), `bilm/model.py`; AllenNLP `allennlp/modules/elmo.py`. The quirks:
+
+- "carry" and "transform" name what the paper calls gate and transform;
+- matrices are applied as x W; an LSTM's input and recurrent weights are one matrix;
+- gates are in TensorFlow's order: input i, candidate j, forget f, output o. Ours is i, f, o, j, so that the three
+  logistic gates are neighbors;
+- embeddings lack the zero row of id 0.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.weights.allennlp.layouts import Convolution, GateKernel, Gates, Plain, Transposed, WithoutPaddingRow
+from elmo.errors import ConfigError
+from elmo.shapes import Float
 from elmo.weights.shapes import Shape, network_shapes
 
 OPTIONS_FILE = "options.json"
@@ -17,10 +26,114 @@ SOFTMAX_FILE = "softmax.hdf5"
 VOCABULARY_FILE = "vocab.txt"
 SOFTMAX_DATASETS = {"weight": "softmax/W", "bias": "softmax/b"}
 
+# Input i, candidate j, forget f, output o.
+_GATE_ORDER = "ijfo"
+OUR_ORDER = "ifoj"
+
+
+class Plain:
+    """A dataset that is the tensor."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        """The dataset's shape from those of its tensors."""
+        return tensors[0]
+
+    def to_tensor(self, part: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+        """A tensor from its part of the dataset, whose rows are those of its tensors in equal parts."""
+        return part
+
+    def to_array(self, *tensors: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+        """The dataset of some tensors."""
+        return tensors[0]
+
+
+class Transposed(Plain):
+    """A matrix applied as x W in the file, as W x here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return tensors[0][::-1]
+
+    def to_tensor(self, part: Float[np.ndarray, "inner outer"]) -> Float[np.ndarray, "outer inner"]:
+        return part.T
+
+    def to_array(self, *tensors: Float[np.ndarray, "outer inner"]) -> Float[np.ndarray, "inner outer"]:
+        return tensors[0].T
+
+
+class WithoutPaddingRow(Plain):
+    """An embedding: the zero row of id 0 is only here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (tensors[0][0] - 1, tensors[0][1])
+
+    def to_tensor(self, part: Float[np.ndarray, "ids dim"]) -> Float[np.ndarray, "rows dim"]:
+        return with_padding_row(part)
+
+    def to_array(self, *tensors: Float[np.ndarray, "rows dim"]) -> Float[np.ndarray, "ids dim"]:
+        return tensors[0][1:]
+
+
+class Convolution(Plain):
+    """(1, width, dim, number) in the file, (number, dim, width) here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (1, *tensors[0][::-1])
+
+    def to_tensor(self, part: Float[np.ndarray, "1 width dim number"]) -> Float[np.ndarray, "number dim width"]:
+        return part[0].transpose(2, 1, 0)
+
+    def to_array(self, *tensors: Float[np.ndarray, "number dim width"]) -> Float[np.ndarray, "1 width dim number"]:
+        return tensors[0].transpose(2, 1, 0)[None]
+
+
+class Gates(Plain):
+    """A bias of four gates: input, candidate, forget, output in the file; input, forget, output, candidate here."""
+
+    def to_tensor(self, part: Float[np.ndarray, " gates"]) -> Float[np.ndarray, " gates"]:
+        return to_our_order(part, _GATE_ORDER)
+
+    def to_array(self, *tensors: Float[np.ndarray, " gates"]) -> Float[np.ndarray, " gates"]:
+        return _to_file_order(tensors[0])
+
+
+class GateKernel(Plain):
+    """Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices here.
+
+    Both have the width of a projection, so each is half of the rows.
+    """
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (tensors[0][1] + tensors[1][1], tensors[0][0])
+
+    def to_tensor(self, part: Float[np.ndarray, "inner gates"]) -> Float[np.ndarray, "gates inner"]:
+        return to_our_order(part.T, _GATE_ORDER)
+
+    def to_array(self, *tensors: Float[np.ndarray, "gates inner"]) -> Float[np.ndarray, "inputs gates"]:
+        return _to_file_order(np.concatenate(tensors, axis=1)).T
+
+
+def with_padding_row(array: Float[np.ndarray, "ids dim"]) -> Float[np.ndarray, "rows dim"]:
+    """An embedding with the zero row of id 0 in front."""
+    return np.concatenate([np.zeros_like(array[:1]), array], axis=0)
+
+
+def _to_file_order(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates ..."]:
+    blocks = dict(zip(OUR_ORDER, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in _GATE_ORDER])
+
+
+def to_our_order(rows: Float[np.ndarray, "gates ..."], order: str) -> Float[np.ndarray, "gates ..."]:
+    """`rows` (4 * cell_size, ...), in blocks of `order` ("ijfo": TensorFlow, "ifjo": PyTorch), in blocks of ours.
+
+    The result is contiguous row by row, also if `rows` is a transposed view.
+    """
+    blocks = dict(zip(order, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in OUR_ORDER], out=np.empty(rows.shape, rows.dtype))
+
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the name table: a dataset, the tensors in it, and how they lie there."""
+    """One line of the name table: a dataset, the tensors in it, and their layout there."""
 
     dataset: str
     tensors: tuple[str, ...]
@@ -101,3 +214,17 @@ def _lstm_table(names: LstmNames, direction: int, layer: int, prefix: str, confi
     yield Entry(names.dataset(direction, layer, "B"), (f"{prefix}.bias",), Gates())
     if config.has_lstm_projection:
         yield Entry(names.dataset(direction, layer, "W_P_0"), (f"{prefix}.projection_weight",), Transposed())
+
+
+def pair_of(model: Sequence[str | Path]) -> tuple[Path, Path]:
+    """The two paths. Raises ConfigError for another number, and for what is not a path."""
+    if len(model) != 2:
+        raise ConfigError(
+            f"the model was given as {len(model)} files, but must be the pair (options.json, weights.hdf5). Pass these "
+            "two paths."
+        )
+    if not all(isinstance(part, str | Path) for part in model):
+        raise ConfigError(
+            f"model is {tuple(model)!r}, but a pair is two paths: (options.json, weights.hdf5). Pass these two paths."
+        )
+    return Path(model[0]), Path(model[1])

@@ -1,7 +1,7 @@
 """options.json of AllenNLP and bilm-tf <-> BiLMConfig. Source: bilm-tf `bin/train_elmo.py`, `bilm/model.py`.
 
-The options don't say everything: whether there is a token projection, how many words there are and which directions
-were trained shows only in the weight file.
+The options are not complete: whether there is a token projection, how many words there are and which directions were
+trained shows only in the weight file.
 """
 
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ _SECTION_KEYS = {
 }
 # Without these, the network would silently be another one; AllenNLP asks for them too.
 _REQUIRED = ("use_skip_connections", "cell_clip", "proj_clip")
-# A clip outside of this range clips everything away, or is none.
+# A clip outside of this range clips everything, or nothing.
 _CLIPS = (1e-3, 1e6)
 _RESEMBLANCE = 0.7
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """The options as they stand. Raises WeightFileError if the file isn't an options file, or has a misspelt key."""
+    """The options, unchanged. Raises WeightFileError if the file isn't an options file, or has a misspelt key."""
     values = read_json(path)
     _refuse_misspelt(values, path)
     if not isinstance(values.get("lstm"), dict):

@@ -10,13 +10,18 @@ from elmo.errors import TextError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.text.word_list import read_word_list
-from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
-from elmo.weights.allennlp.layouts import with_padding_row
-from elmo.weights.allennlp.names import OPTIONS_FILE, SOFTMAX_DATASETS, LstmNames, dataset_shapes, name_table
+from elmo.weights.allennlp.names import (
+    OPTIONS_FILE,
+    SOFTMAX_DATASETS,
+    LstmNames,
+    dataset_shapes,
+    name_table,
+    with_padding_row,
+)
 from elmo.weights.allennlp.options import config_of, read_options, word_settings
-from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.first_sight import watched
+from elmo.weights.checkpoint import Checkpoint, read_hashed
+from elmo.weights.shapes import require_agreement
 
 _UNKNOWN_WORD = "<UNK>"
 
@@ -36,14 +41,13 @@ def read(
     `embedding` (lines of the vocabulary, projection_size), token vectors made beforehand: they replace the char CNN.
     `softmax`: an HDF5 file with `softmax/W` (vocabulary, projection_size) and `softmax/b` (vocabulary,).
 
-    Raises WeightFileError (a file is missing, damaged, changed since it was first read, or from another model),
-    TextError (the vocabulary).
+    Raises WeightFileError (a file is missing, damaged, or from another model), TextError (the vocabulary).
     """
     options, weights = Path(options), Path(weights)
     _refuse_swapped(options, weights)
     settings = read_options(options)
-    extras = [Path(path) for path in (vocabulary, token_embeddings, softmax) if path is not None]
-    with watched([options, weights, *extras], weights=weights) as sources:
+
+    def read_all() -> Checkpoint:
         words = None if vocabulary is None else read_word_list(Path(vocabulary))
         with Hdf5File(weights) as file:
             config = config_of(settings, file.shapes, path=options)
@@ -52,24 +56,16 @@ def read(
             config, tensors = _with_word_vectors(config, tensors, Path(token_embeddings))
         token_map = token_map_of(config, words, vocabulary, token_embeddings or weights)
         rows = None if softmax is None else _read_softmax(Path(softmax), config, words)
-    return Checkpoint(
-        config,
-        tensors,
-        token_map,
-        vocabulary=words,
-        softmax=rows,
-        source_format="allennlp",
-        source_hash=sources.hash,
-        source_files=sources.files,
-    )
+        return Checkpoint(config, tensors, token_map, vocabulary=words, softmax=rows, source_format="allennlp")
+
+    extras = [Path(path) for path in (vocabulary, token_embeddings, softmax) if path is not None]
+    return read_hashed([options, weights, *extras], read_all)
 
 
 def _refuse_swapped(options: Path, weights: Path) -> None:
     for path, what in ((options, "options"), (weights, "weights")):
         if not path.is_file():
-            raise WeightFileError(
-                f"{path}: there is no such file of {what}. Pass the {what} file that came with the model."
-            )
+            raise WeightFileError(f"{path}: there is no such file. Pass the {what} file that came with the model.")
     with options.open("rb") as first, weights.open("rb") as second:
         swapped = first.read(len(SIGNATURE)) == SIGNATURE != second.read(len(SIGNATURE))
     if swapped:
@@ -118,8 +114,8 @@ def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path |
         return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
     if words is None:
         raise WeightFileError(
-            f"{vectors}: this model reads words, not characters, but there is no vocabulary that says which word has "
-            "which row. Pass vocabulary=, the vocabulary file the model was trained with."
+            f"{vectors}: this model reads words, not characters, but no vocabulary was given, which maps words to "
+            "rows. Pass vocabulary=, the vocabulary file the model was trained with."
         )
     if len(words) != config.num_words - 1:
         raise WeightFileError(

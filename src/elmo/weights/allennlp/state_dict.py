@@ -1,7 +1,7 @@
 """The ELMo inside an AllenNLP model's state dict -> config, tensors, mixes.
 
 This is how a biLM that AllenNLP trained further, or the mixes a task learned, come here. An archive's `weights.th` is
-a pickle: open it with `elmo.weights.pickle.read.read_state_dict` and pass what that gives.
+a pickle: read it with `elmo.weights.pickle.read_state_dict` and pass what that returns.
 
 Source: AllenNLP `allennlp/modules/elmo.py`, `elmo_lstm.py`, `highway.py`, `scalar_mix.py`. Its quirks:
 
@@ -21,9 +21,8 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.agreement import require_agreement
-from elmo.weights.gates import to_our_order
-from elmo.weights.shapes import Shape
+from elmo.weights.allennlp.names import to_our_order
+from elmo.weights.shapes import Shape, require_agreement
 
 _EMBEDDING = "_elmo_lstm._token_embedder._char_embedding_weights"
 _ENCODER, _LSTM = "_elmo_lstm._token_embedder", "_elmo_lstm._elmo_lstm"
@@ -48,16 +47,16 @@ class AllenNlpElmo:
 def from_state_dict(tensors: Mapping[str, np.ndarray], settings: BiLMConfig | None = None) -> AllenNlpElmo:
     """The biLM and the scalar mixes in a state dict, whose names may have any prefix.
 
-    Sizes come from the tensors' shapes. What shapes don't say (activation, clips, characters per token) comes from
+    Sizes come from the tensors' shapes. What shapes don't show (activation, clips, characters per token) comes from
     `settings`: the model's options.json read as a config; by default the published models'. Tensors of the task's own
-    model are left aside. Raises WeightFileError if there is no ELMo, more than one, or one of another shape.
+    model are ignored. Raises WeightFileError if there is no ELMo, more than one, or one of another shape.
     """
     theirs = _without_prefix(tensors)
     shapes = {name: array.shape for name, array in theirs.items()}
     config = _config(shapes, settings or BiLMConfig())
     network = {name: shape for name, shape in shapes.items() if name.startswith("_elmo_lstm.") and name != _CACHE}
     require_agreement(network, _shapes(config), file="the state dict", asked_by="its own sizes", kind="tensor")
-    ours = {**_encoder_tensors(theirs, config), **_lstm_tensors(theirs, config)}
+    ours = {**_encoder_tensors(theirs, config), **lstm_tensors(theirs, config, f"{_LSTM}.")}
     return AllenNlpElmo(
         config,
         {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in ours.items()},
@@ -109,7 +108,7 @@ def _numbered(shapes: Mapping[str, Shape], pattern: str) -> list[str]:
 
 
 def _shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
-    features, size, gates = config.num_filters, config.projection_size, 4 * config.cell_size
+    features, size = config.num_filters, config.projection_size
     yield _EMBEDDING, (config.num_characters, config.character_dim)
     for i, (width, count) in enumerate(config.filters):
         yield f"{_ENCODER}.char_conv_{i}.weight", (count, config.character_dim, width)
@@ -119,17 +118,41 @@ def _shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
         yield f"{_ENCODER}._highways._layers.{k}.bias", (2 * features,)
     yield f"{_ENCODER}._projection.weight", (size, features)
     yield f"{_ENCODER}._projection.bias", (size,)
-    for direction in config.directions:
-        for layer in range(config.num_layers):
-            prefix = f"{_LSTM}.{direction}_layer_{layer}"
-            yield f"{prefix}.input_linearity.weight", (gates, size)
-            yield f"{prefix}.state_linearity.weight", (gates, size)
-            yield f"{prefix}.state_linearity.bias", (gates,)
-            yield f"{prefix}.state_projection.weight", (size, config.cell_size)
+    yield from lstm_shapes(config, f"{_LSTM}.")
+
+
+def lstm_shapes(config: BiLMConfig, prefix: str = "") -> Iterator[tuple[str, Shape]]:
+    """Name and shape of every tensor of AllenNLP's LSTMs, which ELMoForManyLangs' are too."""
+    gates, size = 4 * config.cell_size, config.projection_size
+    for name in _lstm_layers(config, prefix):
+        yield f"{name}.input_linearity.weight", (gates, size)
+        yield f"{name}.state_linearity.weight", (gates, size)
+        yield f"{name}.state_linearity.bias", (gates,)
+        yield f"{name}.state_projection.weight", (size, config.cell_size)
+
+
+def lstm_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig, prefix: str = "") -> dict[str, np.ndarray]:
+    """Our LSTMs' tensors, from those of `lstm_shapes`."""
+    ours = {}
+    for source, target in _lstm_layers(config, prefix).items():
+        ours[f"{target}.input_weight"] = to_our_order(theirs[f"{source}.input_linearity.weight"], _GATE_ORDER)
+        ours[f"{target}.recurrent_weight"] = to_our_order(theirs[f"{source}.state_linearity.weight"], _GATE_ORDER)
+        ours[f"{target}.bias"] = to_our_order(theirs[f"{source}.state_linearity.bias"], _GATE_ORDER)
+        ours[f"{target}.projection_weight"] = theirs[f"{source}.state_projection.weight"]
+    return ours
+
+
+def _lstm_layers(config: BiLMConfig, prefix: str) -> dict[str, str]:
+    """The name of each LSTM layer there -> here."""
+    return {
+        f"{prefix}{direction}_layer_{layer}": f"{direction}_lstm.layers.{layer}"
+        for direction in config.directions
+        for layer in range(config.num_layers)
+    }
 
 
 def _encoder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
-    # Row 0 stands where there is no token, so whatever it was, nothing depends on it.
+    # Row 0 is padding: nothing depends on its values.
     embedding = np.array(theirs[_EMBEDDING])
     embedding[0] = 0
     ours = {"character_embedding": embedding}
@@ -141,18 +164,6 @@ def _encoder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> di
             ours[f"highways.{k}.transform.{part}"], ours[f"highways.{k}.gate.{part}"] = transform, -gate
         ours[f"projection.{part}"] = theirs[f"{_ENCODER}._projection.{part}"]
     return {f"token_encoder.{name}": array for name, array in ours.items()}
-
-
-def _lstm_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
-    ours = {}
-    for direction in config.directions:
-        for layer in range(config.num_layers):
-            source, target = f"{_LSTM}.{direction}_layer_{layer}", f"{direction}_lstm.layers.{layer}"
-            ours[f"{target}.input_weight"] = to_our_order(theirs[f"{source}.input_linearity.weight"], _GATE_ORDER)
-            ours[f"{target}.recurrent_weight"] = to_our_order(theirs[f"{source}.state_linearity.weight"], _GATE_ORDER)
-            ours[f"{target}.bias"] = to_our_order(theirs[f"{source}.state_linearity.bias"], _GATE_ORDER)
-            ours[f"{target}.projection_weight"] = theirs[f"{source}.state_projection.weight"]
-    return ours
 
 
 def _mixes(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:

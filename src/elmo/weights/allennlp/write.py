@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
 from elmo.errors import ConfigError
-from elmo.shapes import Float
 from elmo.text.word_list import encoded_word_list
 from elmo.weights.allennlp.hdf5 import write_hdf5
 from elmo.weights.allennlp.names import (
@@ -20,7 +17,6 @@ from elmo.weights.allennlp.names import (
 )
 from elmo.weights.allennlp.options import options_of
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.first_sight import forget, record_beside
 from elmo.weights.soundness import require_sound
 
 
@@ -38,8 +34,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
     }
     softmax = checkpoint.softmax or {}
     size = sum(array.nbytes for array in [*arrays.values(), *softmax.values()])
-    record = record_beside(Path(WEIGHTS_FILE)).name
-    files = frozenset((OPTIONS_FILE, WEIGHTS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, record))
+    files = frozenset((OPTIONS_FILE, WEIGHTS_FILE, SOFTMAX_FILE, VOCABULARY_FILE))
     with new_folder(Path(folder), size=size, force=force, replaceable=files) as unfinished:
         write_json(unfinished / OPTIONS_FILE, options_of(checkpoint.config))
         write_hdf5(unfinished / WEIGHTS_FILE, arrays)
@@ -47,20 +42,10 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
             (unfinished / VOCABULARY_FILE).write_bytes(encoded_word_list(words))
         if softmax:
             write_hdf5(unfinished / SOFTMAX_FILE, {SOFTMAX_DATASETS[name]: softmax[name] for name in softmax})
-    forget(Path(folder) / WEIGHTS_FILE)
-
-
-def write_token_embeddings(path: Path, vectors: Float[np.ndarray, "types projection"], *, force: bool = False) -> None:
-    """Writes token vectors made beforehand, for each line of the vocabulary, as bilm-tf reads them.
-
-    The row of a line is the token vector of its word; there is no row for id 0. Raises OutputError.
-    """
-    with new_file(Path(path), size=vectors.nbytes, force=force) as unfinished:
-        write_hdf5(unfinished, {"embedding": vectors})
 
 
 def _require_expressible(checkpoint: Checkpoint) -> None:
-    """Raises ConfigError that says which trait of the model the format has no place for."""
+    """Raises ConfigError, naming what the format can't express, if the model can't be written."""
     config = checkpoint.config
     obstacles = {
         "it reads characters of a dictionary, not bytes": config.characters == "dictionary",
@@ -73,7 +58,7 @@ def _require_expressible(checkpoint: Checkpoint) -> None:
     if found := [reason for reason, holds in obstacles.items() if holds]:
         raise ConfigError(
             f"this model can't be written as options.json + weights.hdf5: {'; '.join(found)}. AllenNLP and bilm-tf "
-            "have no place for that. Keep it in the native format."
+            "can't read such a model. Keep it in the native format."
         )
 
 

@@ -79,7 +79,7 @@ def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[st
 
 def _read_line(line: bytes, where: str) -> tuple[str, int]:
     try:
-        # The original strips before it splits: a symbol of white space vanishes, and stands for U+3000 then.
+        # The original strips before it splits: a symbol of white space vanishes, which then means U+3000.
         fields = line.decode("utf-8").strip().split("\t")
         symbol, number = fields if len(fields) > 1 else (IDEOGRAPHIC_SPACE, fields[0])
         return symbol, int(number)

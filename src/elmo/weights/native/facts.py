@@ -1,4 +1,7 @@
-"""config.json of a model folder <-> the architecture and the facts about a model."""
+"""config.json and tokens.json of a model folder <-> the architecture, the facts about a model and its token map.
+
+Models that read only bytes need no tokens.json.
+"""
 
 import json
 import re
@@ -11,6 +14,8 @@ from elmo.config import BiLMConfig
 from elmo.disk.bounded import is_file, is_there, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import file_hash, text_hash
 from elmo.weights.native.names import CONFIG_FILE, RUN_MODEL, TOKENS_FILE, VOCABULARY_FILE
@@ -22,9 +27,14 @@ _HASHES_KEY = "sha256"
 _HASHED_FILES = (VOCABULARY_FILE, TOKENS_FILE)
 _CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata")
 
+_MAX_BYTES = 64 << 20
+# Bytes for each row of the embeddings, whose number the tensors have confirmed by then.
+_BYTES_PER_ROW = 128
+_BYTES_BESIDE = 1 << 20
+
 
 def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
-    """What config.json says of a checkpoint whose other files are in `folder`."""
+    """The content of config.json for a checkpoint whose other files are in `folder`."""
     values = (
         FORMAT_VERSION,
         asdict(checkpoint.config),
@@ -40,9 +50,9 @@ def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
 
 
 def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
-    """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json says.
+    """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json states.
 
-    Folders written by earlier versions say none. A file that may be left out of a model folder may be missing.
+    Folders written by earlier versions state none. A file that may be left out of a model folder may be missing.
     """
     hashes = facts.get(_HASHES_KEY, {})
     found = {"architecture": text_hash(json.dumps(facts["architecture"], sort_keys=True))}
@@ -53,7 +63,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
         if name in found and found[name] != sha256:
             what = f"{folder / CONFIG_FILE}: 'architecture'" if name == "architecture" else str(folder / name)
             raise WeightFileError(
-                f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} says {sha256}: it was changed after the "
+                f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} states {sha256}: it was changed after the "
                 "model was written, and the vectors would be others. Get the model again."
             )
 
@@ -76,8 +86,8 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or no "
-            "config of this package. Get the model again."
+            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or is "
+            "not a config of this package. Get the model again."
         )
     for key in _CONFIG_KEYS:
         if key not in facts:
@@ -147,3 +157,26 @@ def _has_type(value: Any, setting: Field) -> bool:
         may_be_off = setting.name in ("cell_clip", "projection_clip")
         return type(value) in (int, float) or (value is None and may_be_off)
     return type(value) is type(default)
+
+
+def byte_map(config: BiLMConfig) -> TokenMap | None:
+    """The token map that needs no file."""
+    if config.characters != "bytes" or config.has_words:
+        return None
+    return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
+
+
+def read_token_map(path: Path, config: BiLMConfig) -> TokenMap:
+    """The token map in the file `path`, or the one that needs no file. Raises WeightFileError."""
+    default = byte_map(config)
+    if default is not None and not is_there(path):
+        return default
+    rows = config.num_words + (config.num_characters if config.has_characters else 0)
+    values = read_json(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * rows))
+    try:
+        token_map = TokenMap.from_dict(values)
+        token_map.ids(token_map.boundary_tokens)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        detail = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise WeightFileError(f"{path}: is not a token map ({detail}): it is damaged. Get the model again.") from None
+    return token_map

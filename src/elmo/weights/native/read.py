@@ -5,7 +5,7 @@ from pathlib import Path
 from elmo.disk.bounded import is_there
 from elmo.text.word_list import read_word_list
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.facts import architecture_of, read_facts, require_hashes
+from elmo.weights.native.facts import architecture_of, read_facts, read_token_map, require_hashes
 from elmo.weights.native.names import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -16,7 +16,6 @@ from elmo.weights.native.names import (
 )
 from elmo.weights.native.narrow import NarrowTensors
 from elmo.weights.native.tensor_file import read_held, read_tensors, widened
-from elmo.weights.native.tokens import read_token_map
 from elmo.weights.shapes import network_shapes, softmax_shapes
 from elmo.weights.soundness import require_sound
 

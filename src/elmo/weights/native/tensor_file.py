@@ -14,11 +14,9 @@ from safetensors.numpy import save_file
 from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
-from elmo.weights.agreement import require_agreement
 from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, digest
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
-from elmo.weights.native.narrow import Held, Narrow
-from elmo.weights.shapes import Shape
+from elmo.weights.native.narrow import Held, Narrow, bfloat16_bits, quantized
+from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
 
 StoredType = Literal["float32", "float16", "bfloat16", "int8"]
@@ -27,7 +25,7 @@ StoredType = Literal["float32", "float16", "bfloat16", "int8"]
 _TYPES = {"F32": "<f4", "F16": "<f2", "U16": "<u2", "I8": "i1"}
 # Checked and hashed together: a megabyte stays in the processor's cache.
 _BLOCK_VALUES = 1 << 18
-# Beside a tensor of whole numbers: the step that each of its rows is counted in.
+# Beside a tensor of whole numbers: the size of the steps of each of its rows.
 _STEPS_SUFFIX = ".steps"
 # The key of the file's own metadata that holds the fingerprint of the tensors as they are read (float32).
 _FINGERPRINT_KEY = "sha256"
@@ -164,7 +162,7 @@ def _checked_digest(path: Path, name: str, held: Held) -> str:
 
 
 def _narrowed(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredType) -> Held:
-    """What is stored of a tensor."""
+    """A tensor in its stored form."""
     if dtype == "bfloat16":
         return Narrow(bfloat16_bits(tensor))
     if dtype == "int8":

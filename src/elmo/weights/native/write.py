@@ -8,7 +8,7 @@ from elmo.disk.json_file import write_json
 from elmo.errors import ConfigError
 from elmo.text.word_list import encoded_word_list
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.facts import facts_of
+from elmo.weights.native.facts import byte_map, facts_of
 from elmo.weights.native.names import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -19,7 +19,6 @@ from elmo.weights.native.names import (
     WARM_STATE_FILE,
 )
 from elmo.weights.native.tensor_file import StoredType, write_tensors
-from elmo.weights.native.tokens import byte_map
 from elmo.weights.soundness import require_sound
 
 

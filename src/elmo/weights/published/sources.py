@@ -45,7 +45,7 @@ class Source:
 
 
 def is_published(name: str) -> bool:
-    """Whether `name` has the form of a published model's name; `source_of` says whether there is one."""
+    """Whether `name` has the form of a published model's name; `source_of` raises if there is no such model."""
     known = known_models().get(name)
     return (known is not None and not known.bundled) or name.startswith(_FAMILY) or name.startswith("nlpl:")
 
@@ -53,14 +53,14 @@ def is_published(name: str) -> bool:
 def source_of(name: str, mirrors: Sequence[str] = ()) -> Source:
     """The files of the published model `name`; `mirrors`, then those of $ELMO_MIRRORS, are tried first.
 
-    Raises WeightFileError if there is no such model, or no address of it is known.
+    Raises WeightFileError if there is no such model, or if no address is known.
     """
     first = (*mirrors, *os.environ.get(MIRRORS_VARIABLE, "").split())
     if name.startswith(_FAMILY):
         family, language = known_models()["many-langs"], name.removeprefix(_FAMILY)
         if language not in family.archives:
             raise WeightFileError(
-                f"{name}: there is no model of that language. ELMoForManyLangs has: {', '.join(family.archives)}."
+                f"{name}: ELMoForManyLangs has no model of that language. Choose one of {', '.join(family.archives)}."
             )
         return _archive(name, family.archives[language], family.addresses, first)
     if name.startswith("nlpl:"):
@@ -83,7 +83,9 @@ def _archive(name: str, number: int, roots: Sequence[str], mirrors: Sequence[str
 def _files(model: KnownModel, mirrors: Sequence[str]) -> Source:
     if model.archives:
         codes = ", ".join(model.archives)
-        raise WeightFileError(f"{model.name}: has a model for each language. Name one: {model.name}/CODE, of {codes}.")
+        raise WeightFileError(
+            f"{model.name}: has a model for each language. Name one as {model.name}/CODE, with one of {codes}."
+        )
     if not model.addresses:
         raise WeightFileError(
             f"{model.name}: is a published model, but no address of it is known. Get its files "

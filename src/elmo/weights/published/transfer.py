@@ -1,8 +1,8 @@
 """One file over HTTP: cut connections are resumed, and what was begun is continued by the next process too.
 
-Bytes go to a part file; beside it stands which address and which version of the file (its ETag or date) they are from.
-A part is only continued if the server says that the file is still that version: the halves of two files would make a
-model that loads and is wrong.
+Bytes go to a part file; beside it is noted which version of the file (its ETag or date) they are from. A part is only
+continued if the server says that the file is still that version: the halves of two files would make a model that loads
+and is wrong.
 """
 
 import errno
@@ -14,9 +14,9 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from email.message import Message
 from pathlib import Path
+from typing import NamedTuple
 
 from elmo.disk.json_file import read_json, write_json
 from elmo.disk.output import is_disk_full
@@ -32,7 +32,7 @@ TRIES = 5
 _BLOCK = 1 << 18
 _BYTES_OF_SUCCESS = 1 << 20
 _PAUSE = 0.5  # seconds before the second attempt; doubled for each later one
-_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_AGAIN = (408, 416, 425, 429, 500, 502, 503, 504)
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 
 
@@ -40,42 +40,40 @@ class Refused(Exception):  # noqa: N818 - one address's answer; the caller goes 
     """This address does not give the file; why."""
 
 
-class _Cut(Exception):  # noqa: N818 - no error yet: it is tried again
-    """The connection ended too early."""
+class _Cut(Exception):  # noqa: N818 - it is tried again
+    """The connection ended too early, or what came can't be used."""
 
-    def __init__(self, why: str, start: int) -> None:
+    def __init__(self, why: str, begin: int) -> None:
         super().__init__(why)
-        self.start = start
-        """The byte it began at."""
+        self.begin = begin
+        """The byte that the answer began at."""
 
 
-@dataclass(frozen=True)
-class _Version:
+class _Version(NamedTuple):
     """What a part is a part of."""
 
-    address: str
     validator: str
     """A strong ETag, or the date of the last change; "": the server states neither, so nothing can be resumed."""
     total: int | None
 
 
 def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, progress: Progress) -> None:
-    """Brings the file at `address` to `part`, whole.
+    """Downloads the file at `address` to `part`, whole. What `part` has of it already is continued.
 
     `progress`: receives its bytes, as a stage with the name of `part`. Raises Refused if this address doesn't give it,
     with `part` kept for another attempt where that could help; OutputError if the disk is full.
     """
-    known, start = _begun(part, address)
-    if known is not None and start == known.total:  # a process ended after the last byte
-        return progress.show(part.name, start, start, "bytes")
+    known, size = _begun(part)
+    if known is not None and size == known.total:  # a process ended after the last byte
+        return progress.show(part.name, size, size, "bytes")
     failures = beginnings = 0
     while True:
         before = _size(part)
         try:
-            return _attempt(address, part, min_bytes, max_bytes, progress)
+            return _attempt(address, part, (min_bytes, max_bytes), progress)
         except _Cut as cut:
             failures = 0 if _size(part) - before >= _BYTES_OF_SUCCESS else failures + 1
-            beginnings += cut.start == 0
+            beginnings += cut.begin == 0
             if failures == TRIES:
                 raise Refused(f"{cut}, {TRIES} times in a row") from None
             if beginnings == TRIES:  # however much each brings: it may never be all of one file
@@ -89,71 +87,74 @@ def discard(part: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _attempt(address: str, part: Path, min_bytes: int, max_bytes: int, progress: Progress) -> None:
-    known, start = _begun(part, address)
+def _attempt(address: str, part: Path, limits: tuple[int, int], progress: Progress) -> None:
+    known, start = _begun(part)
+    if not address.startswith(("http://", "https://")):
+        raise Refused("it is not an http or https address")
     headers = {"User-Agent": f"elmo/{__version__}", "Accept-Encoding": "identity"}
     if start and known is not None:
         headers |= {"Range": f"bytes={start}-", "If-Range": known.validator}
     try:
         with _OPENER.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as response:
-            version, start = _agreed(response.headers, response.status, address, known, start)
-            _require_size(version.total, min_bytes, max_bytes)
-            _write(response, part, version, start, max_bytes, progress)
-    except _OtherVersion as other:
-        discard(part)
-        raise _Cut(str(other), start) from None
+            if response.status == 206:
+                version = _resumed(response.headers, part, known, start)
+            else:
+                version, start = _begins(response.headers), 0
+            _require_size(version.total, *limits)
+            _write(response, part, version, start, limits[1], progress)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file is shorter now than what is here
             discard(part)
-        if error.code == 416 or error.code in _AGAIN:
+        if error.code in _AGAIN:
             raise _Cut(f"HTTP status {error.code}", start) from None
         raise Refused(f"HTTP status {error.code} ({error.reason})") from None
     except urllib.error.URLError as error:
-        if isinstance(error.reason, TimeoutError | ConnectionError) and not isinstance(
-            error.reason, ConnectionRefusedError
-        ):
-            raise _Cut(f"{error.reason}", start) from None
-        raise Refused(_reason(error.reason)) from None
+        reason = error.reason
+        if isinstance(reason, TimeoutError | ConnectionError) and not isinstance(reason, ConnectionRefusedError):
+            raise _Cut(f"{reason}", start) from None
+        if isinstance(reason, socket.gaierror):
+            raise Refused("the name of the server can't be resolved (no network?)") from None
+        raise Refused(str(getattr(reason, "strerror", None) or reason)) from None
     except OutputError:
         raise
     except (http.client.HTTPException, OSError) as error:
         raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})", start) from None
-    except ValueError as error:  # no address
+    except ValueError as error:  # not an address
         raise Refused(str(error)) from None
 
 
-class _OtherVersion(Exception):  # noqa: N818 - the way back to the beginning
-    """The server has another version of the file than the part is from."""
+def _begins(headers: Message) -> _Version:
+    """The version of an answer with the whole file."""
+    _require_plain(headers)
+    length = headers.get("Content-Length", "")
+    return _Version(_validator(headers), int(length) if length.isdecimal() else None)
 
 
-def _agreed(headers: Message, status: int, address: str, known: _Version | None, start: int) -> tuple[_Version, int]:
-    """The version that this answer is of, and the byte it begins at."""
-    if (encoding := headers.get("Content-Encoding", "identity")) != "identity":
-        raise Refused(f"the server compresses the file on its way ({encoding}), so its bytes can't be compared")
-    validator = _validator(headers)
-    if status != 206:
-        length = headers.get("Content-Length", "")
-        return _Version(address, validator, int(length) if length.isdecimal() else None), 0
+def _resumed(headers: Message, part: Path, known: _Version | None, start: int) -> _Version:
+    """The version of an answer with the rest of the file. One of another version discards the part."""
+    _require_plain(headers)
     span = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
-    if span is None or known is None or int(span[1]) != start or (known.total not in (None, int(span[3]))):
-        raise _OtherVersion("the server sent another part of the file than was asked for")
-    if validator and validator != known.validator:
-        raise _OtherVersion("the file has changed while it was downloaded")
-    return _Version(address, known.validator, int(span[3])), start
+    if span is None or known is None or int(span[1]) != start or known.total not in (None, int(span[3])):
+        discard(part)
+        raise _Cut("the server sent another part of the file than was asked for", start)
+    if _validator(headers) not in ("", known.validator):
+        discard(part)
+        raise _Cut("the file has changed while it was downloaded", start)
+    return _Version(known.validator, int(span[3]))
 
 
 def _write(
-    response: http.client.HTTPResponse,
-    part: Path,
-    version: _Version,
-    start: int,
-    max_bytes: int,
-    progress: Progress,
+    response: http.client.HTTPResponse, part: Path, version: _Version, start: int, max_bytes: int, progress: Progress
 ) -> None:
+    missing, free = (version.total or 0) - start, shutil.disk_usage(part.parent).free
+    if free < missing:
+        raise OutputError(
+            f"{part}: not enough disk: {missing:,} bytes are missing of the file, {free:,} are free. Free some space, "
+            "or set ELMO_CACHE to a folder on another disk."
+        )
     try:
-        _require_space(part, (version.total or 0) - start)
-        write_json(_facts(part), asdict(version))
+        write_json(_facts(part), version._asdict())
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)
             progress.show(part.name, start, version.total, "bytes")
@@ -164,8 +165,6 @@ def _write(
                 progress.show(part.name, file.tell(), version.total, "bytes")
             file.truncate()
             end = file.tell()
-        if version.total is None:
-            progress.show(part.name, end, end, "bytes")
     except OSError as error:
         if is_disk_full(error) or error.errno in (errno.EROFS, errno.EACCES, errno.EFBIG):
             raise OutputError(
@@ -173,20 +172,25 @@ def _write(
                 "to a folder on another disk, then run the same command again."
             ) from None
         raise
-    if version.total is not None and end != version.total:
+    if version.total is None:
+        progress.show(part.name, end, end, "bytes")
+    elif end != version.total:
         raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes", start)
 
 
-def _begun(part: Path, address: str) -> tuple[_Version | None, int]:
-    """What an earlier attempt at this address has left that can be continued, and its bytes."""
+def _begun(part: Path) -> tuple[_Version | None, int]:
+    """What earlier attempts have left that can be continued, and its bytes."""
     with suppress(WeightFileError, KeyError, TypeError):
-        facts = read_json(_facts(part))
-        known = _Version(facts["address"], facts["validator"], facts["total"])
-        is_usable = known.address == address and bool(known.validator)
-        size = _size(part)
-        if is_usable and (known.total is None or size <= known.total):
+        facts, size = read_json(_facts(part)), _size(part)
+        known = _Version(facts["validator"], facts["total"])
+        if known.validator and (known.total is None or size <= known.total):
             return known, size
     return None, 0
+
+
+def _require_plain(headers: Message) -> None:
+    if (encoding := headers.get("Content-Encoding", "identity")) != "identity":
+        raise Refused(f"the server compresses the file on its way ({encoding}), so its bytes can't be compared")
 
 
 def _validator(headers: Message) -> str:
@@ -201,21 +205,6 @@ def _require_size(total: int | None, min_bytes: int, max_bytes: int) -> None:
         raise Refused(f"the file has {total:,} bytes, but it must have at least {min_bytes:,}")
 
 
-def _require_space(part: Path, size: int) -> None:
-    free = shutil.disk_usage(part.parent).free
-    if free < size:
-        raise OutputError(
-            f"{part}: not enough disk: {size:,} bytes are missing of the file, {free:,} are free. Free some space, or "
-            "set ELMO_CACHE to a folder on another disk."
-        )
-
-
-def _reason(reason: object) -> str:
-    if isinstance(reason, socket.gaierror):
-        return "the name of the server can't be resolved (no network?)"
-    return str(getattr(reason, "strerror", None) or reason)
-
-
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
@@ -225,28 +214,14 @@ def _facts(part: Path) -> Path:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects, but never from an encrypted connection to one that isn't."""
+    """Follows redirects to http and https addresses, but never from an encrypted connection to one that isn't."""
 
     def redirect_request(self, req, fp, code, msg, headers, newurl):  # noqa: ANN001, ANN201 - as urllib names them
         if req.type == "https" and not newurl.lower().startswith("https:"):
             raise Refused(f"it redirects to {newurl}, which is not encrypted")
+        if not newurl.lower().startswith(("http:", "https:")):
+            raise Refused(f"it redirects to {newurl}, which is not an http or https address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    """HTTP and HTTPS alone, through the proxies that the environment names."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-        _Redirects(),
-    ):
-        opener.add_handler(handler)
-    return opener
-
-
-_OPENER = _opener()
+_OPENER = urllib.request.build_opener(_Redirects)

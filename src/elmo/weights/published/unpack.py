@@ -39,7 +39,9 @@ def unpack(archive: Path, folder: Path, *, max_bytes: int) -> None:
         for entry in entries:
             target = folder.joinpath(*PurePosixPath(entry.filename).parts[top:])
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write(archive, opened, entry, target)
+            # No more than the stated bytes are read, and at their end the checksum is compared.
+            with opened.open(entry) as source, target.open("xb") as file:
+                shutil.copyfileobj(source, file, _BLOCK)
 
 
 @contextmanager
@@ -86,21 +88,8 @@ def _check(archive: Path, entry: zipfile.ZipInfo) -> None:
         raise _refused(archive, f"{name[:80]!r} grows more than {MAX_RATIO} times when unpacked")
 
 
-def _write(archive: Path, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
-    written = 0
-    with opened.open(entry) as source, target.open("xb") as file:
-        while block := source.read(_BLOCK):
-            written += len(block)
-            if written > entry.file_size:
-                raise _refused(archive, f"{entry.filename!r} has more bytes than the archive states")
-            file.write(block)
-    if written != entry.file_size:
-        raise _refused(archive, f"{entry.filename!r} has fewer bytes than the archive states")
-    shutil.copymode(archive, target)
-
-
 def _common_folder(names: list[str]) -> int:
-    """1 if all files lie in one and the same folder, else 0."""
+    """1 if all files are in one folder, else 0."""
     tops = {PurePosixPath(name).parts[0] for name in names}
     return int(len(tops) == 1 and all(len(PurePosixPath(name).parts) > 1 for name in names))
 

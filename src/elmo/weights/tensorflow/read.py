@@ -6,12 +6,11 @@
     vocab*.txt                    optional for models that read characters
 
 Source: bilm-tf `bilm/training.py`. Its `dump_weights` makes options.json + weights.hdf5 of such a folder: same arrays,
-other names. So the names are translated here; the layout of the arrays is the published format's, and stands there.
+other names. So the names are translated here, and the layout of the arrays is that of `allennlp.names`.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +21,40 @@ from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
-from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
-from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.first_sight import watched
+from elmo.weights.checkpoint import Checkpoint, read_hashed
+from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
-from elmo.weights.tensorflow.names import OPTIONS_FILE, SOFTMAX, STATE_FILE, variables_of
 from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
+
+OPTIONS_FILE = "options.json"
+STATE_FILE = "checkpoint"
+SOFTMAX = {"weight": "softmax/W", "bias": "softmax/b"}
+_SCOPES = {"rnn": "RNN", "multi_rnn_cell": "MultiRNNCell", "lstm_cell": "LSTMCell"}
+# Up to TensorFlow 1.1 the last part of a cell's variable was called otherwise.
+_PARTS = {"weights": "kernel", "biases": "bias"}
+
+
+def variables_of(shapes: Mapping[str, Shape]) -> dict[str, str]:
+    """The published format's dataset names -> the model's variables. An optimizer's slots are below their variable."""
+    model = (name for name in shapes if name.startswith("lm/") and name.rpartition("/")[0] not in shapes)
+    return {_dataset_name(name): name for name in model}
+
+
+def _dataset_name(variable: str) -> str:
+    scope, *parts = variable.removeprefix("lm/").split("/")
+    parts = [_SCOPES.get(part, _PARTS.get(part, re.sub(r"^cell_(?=\d+$)", "Cell", part))) for part in parts]
+    name = "/".join([scope, *parts])
+    if not scope.startswith("RNN_"):
+        return name
+    for part, dataset in (("projection/kernel", "W_P_0"), ("kernel", "W_0"), ("bias", "B")):
+        if name.endswith(f"/{part}"):
+            return name.removesuffix(part) + dataset
+    return name
+
 
 _MAX_STATE_BYTES = 1 << 20
 _LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
@@ -49,8 +72,8 @@ def recognizes(path: Path) -> bool:
 def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
     """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
 
-    options.json lies beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows; None:
-    the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
+    options.json must be beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows;
+    None: the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
     published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
     """
     prefix = _prefix(Path(path))
@@ -59,10 +82,7 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     bundle = TensorBundle(prefix)
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
     files = [options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]
-    with watched(files, weights=bundle.index) as sources:
-        checkpoint = _read(bundle, options, options_file, vocabulary, softmax)
-    metadata = {"checkpoint": prefix.name}
-    return replace(checkpoint, metadata=metadata, source_hash=sources.hash, source_files=sources.files)
+    return read_hashed(files, lambda: _read(bundle, options, options_file, vocabulary, softmax))
 
 
 def _read(
@@ -80,6 +100,7 @@ def _read(
         vocabulary=words,
         softmax=_read_softmax(bundle, variables, config, options, words) if softmax else None,
         source_format="tensorflow",
+        metadata={"checkpoint": bundle.index.stem},
     )
 
 
@@ -101,16 +122,16 @@ def _prefix(path: Path) -> Path:
     if len(saves) != 1:
         names = ", ".join(save.stem for save in saves[:5]) or "none"
         raise WeightFileError(
-            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that says which is the "
+            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that names the "
             "latest. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
         )
     return _without_suffix(saves[0])
 
 
 def _latest(state_file: Path) -> str | None:
-    """The name of the latest checkpoint, without its folder: it lies beside the file that names it.
+    """The name of the latest checkpoint, without its folder; None: there is no such file, or it names none.
 
-    The file often has the absolute path of another machine. None: there is no such file, or it names none.
+    The file often has the absolute path of another machine.
     """
     if not state_file.is_file():
         return None
@@ -172,7 +193,7 @@ def _read_softmax(
     options: Mapping[str, Any],
     words: list[str] | None,
 ) -> dict[str, np.ndarray] | None:
-    """The softmax of training; its weight is the word embedding where the options tie the two. None: there is none."""
+    """The softmax of training, or None; its weight is the word embedding where the options tie the two."""
     names = SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
     found = {variables[name]: bundle.shapes[variables[name]] for name in names.values() if name in variables}
     if not found:

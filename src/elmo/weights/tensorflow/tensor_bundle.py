@@ -18,10 +18,9 @@ from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
-from elmo.weights.tensorflow.protobuf import Value, read_fields, signed
-from elmo.weights.tensorflow.sorted_table import is_table, read_table
+from elmo.weights.tensorflow.sorted_table import Value, is_table, read_fields, read_table, signed
 
-# DataType of types.proto -> numpy; other types (strings, resources) can stand in a bundle, but not be read.
+# DataType of types.proto -> numpy; other types (strings, resources) are not read.
 _TYPES = {
     1: "f4",
     2: "f8",

@@ -10,6 +10,7 @@ from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record
 from elmo.cli.arguments import DeviceOption
 from elmo.cli.early_checks import As
+from elmo.cli.inputs import warn_of_tokens
 from elmo.cli.verbs.analyze import RecordFlags
 from elmo.setting_checks import require_setting
 
@@ -67,6 +68,8 @@ def record_of(arguments: Arguments) -> Record:
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
+    for tokens, _ in queries:
+        warn_of_tokens(tokens, embedder.vocabulary)
     options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
     found = []
     for tokens, place in queries:

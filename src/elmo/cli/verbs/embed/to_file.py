@@ -55,8 +55,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             stop_asked=lambda: flag.signal is not None,
             warn=lambda message: message in printed or print(f"warning: {message}", file=sys.stderr),
         )
-    if "begun_anew" in report:
-        print(f"started again because of --force: {report['begun_anew']}", file=sys.stderr)
     for path in report.get("left_behind", ()):
         print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     code = list_skipped(report["bad_lines"])
@@ -68,7 +66,7 @@ def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) ->
     """The layers, when everything was checked that needs no model, which takes seconds to load."""
     # Here, so that --help does not wait for it.
     from elmo.embed.corpus.places import check_places
-    from elmo.embed.corpus.shards import Shard
+    from elmo.embed.corpus.planned_text import Shard
     from elmo.embed.storage.text_columns import names_of_files
     from elmo.layer_choice import parse_layers
 

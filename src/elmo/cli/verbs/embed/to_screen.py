@@ -99,7 +99,7 @@ def _with_boundaries(place: PlacedSentence, embedder: "Embedder") -> tuple[list[
 
 
 def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", embedder: "Embedder") -> str:
-    from elmo.embed.results.shortest_digits import shortest
+    from elmo.embed.results.output import shortest
 
     tokens, spans = _with_boundaries(place, embedder)
     values = {

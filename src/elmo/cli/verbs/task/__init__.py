@@ -1,4 +1,4 @@
-"""`elmo task`: train, score and use a model of one of the paper's tasks, or of your own, with ELMo or without.
+"""`elmo task`: train, score and use a model of a task, of the paper or your own, with ELMo or without.
 
 Each action is a file: `train`; `apply`, for evaluate and predict; `score`, which holds the tables as well.
 """

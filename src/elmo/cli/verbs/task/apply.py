@@ -29,7 +29,7 @@ from elmo.cli.output import list_skipped, result_file
 from elmo.cli.verbs.task.score import print_note, print_scores
 from elmo.errors import WeightFileError
 from elmo.tasks.registry import AnyTask, find, is_known
-from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, bilm_of, read_config, saved_folder, settings_of, task_of
+from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, read_config, saved_config, saved_folder
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import STDIN, text_name
 from elmo.text.first_look.language import Language
@@ -90,7 +90,7 @@ def evaluate(argv: list[str]) -> int:
     arguments = parsed(Evaluate, _without_task(argv), "task evaluate")
     _require_task_models(arguments)
     from elmo.tasks.train.apply import evaluate
-    from elmo.tasks.train.run_facts import REMEMBERED, is_training_data
+    from elmo.tasks.train.job import REMEMBERED, is_training_data
 
     saved = _loaded(arguments)
     scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
@@ -186,15 +186,13 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
     `given`: the options of the command line. Raises TextError for what can't be read, WeightFileError for a damaged
     config, ConfigError for an unknown task, and for an option that is not used for its input.
     """
-    names, reading, folder = text_files(arguments.text), arguments.reading, saved_folder(arguments.folder)
-    config = read_config(folder / CONFIG_FILE)
-    task = task_of(config["task"], None if arguments.task is None else find(arguments.task), folder)
+    names, reading = text_files(arguments.text), arguments.reading
+    config = saved_config(arguments.folder, None if arguments.task is None else find(arguments.task))
+    task, settings = config.task, config.settings
     heeded = [f"--{name}" for name in task.reading_flags]
     why = f"for the task {task.name!r}, whose input has a format of its own and heeds {' and '.join(heeded)} only"
     refuse_ignored(given, [Ignored(options_of(Reading) - set(heeded), why, "convert the input to that format")])
-    settings = settings_of(task, config, folder)
-    bilm = bilm_of(config, folder, arguments.model) if settings.tokens.encoder == "elmo" else None
-    vocabulary = _words_of(bilm)
+    vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names)
     how = TextReading(
         str.split if reading.tokenizer == AUTO else reading.tokenize,

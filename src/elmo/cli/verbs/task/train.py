@@ -13,7 +13,7 @@ from elmo.cli.output import print_report
 from elmo.cli.verbs.task.score import print_note, table_of_scores
 from elmo.disk.json_file import read_record, read_toml
 from elmo.errors import ConfigError
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
 
@@ -90,7 +90,7 @@ def train(argv: list[str]) -> int:
 
 
 def _print_notes(task: AnyTask, summary: dict[str, Any], run: str) -> None:
-    from elmo.tasks.rules.scores import remark_on_rules
+    from elmo.tasks.rules import remark_on_rules
     from elmo.tasks.train.task_data import remarks_on_trained_data
 
     best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])

@@ -1,13 +1,17 @@
 #include "work.h"
 #include "../processor/processor.h"
 
-#include <sched.h>
 #include <stddef.h>
 
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(_WIN32) /* declared here, because windows.h defines hundreds of names; all are in Windows 8 and newer */
+int WaitOnAddress(volatile void *address, void *compared, size_t size, unsigned long milliseconds);
+void WakeByAddressAll(void *address);
+#else
+#include <sched.h>
 #endif
 
 /* With few rows the inputs of several steps share a product, or its weights would be read too often. What that costs is
@@ -100,6 +104,8 @@ static inline void pause_briefly(void) {
 static void sleep_while(int32_t *place, int32_t value) {
 #if defined(__linux__)
     syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+#elif defined(_WIN32)
+    WaitOnAddress(place, &value, sizeof value, 0xffffffff);
 #else
     (void)place, (void)value;
     sched_yield();
@@ -109,6 +115,8 @@ static void sleep_while(int32_t *place, int32_t value) {
 static void wake_all(int32_t *place) {
 #if defined(__linux__)
     syscall(SYS_futex, place, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+#elif defined(_WIN32)
+    WakeByAddressAll(place);
 #else
     (void)place;
 #endif

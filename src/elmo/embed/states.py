@@ -1,0 +1,175 @@
+"""What sentences start from: with `state="carry"` the state of each row between calls, with "warm" one fixed state.
+
+Carry: row i continues row i of the call before, whatever sentence it held. More rows than ever: the new ones start at
+zero. Fewer: the others keep their state. Source: AllenNLP `allennlp/modules/encoder_base.py` (specification, 3.4).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from elmo.config import BiLMConfig
+from elmo.disk.atomic import new_file
+from elmo.engine.engine import State, zero_state
+from elmo.errors import ConfigError
+from elmo.process.thread_lock import ThreadLock
+from elmo.shapes import Float
+from elmo.weights.checkpoint import content_hash
+from elmo.weights.native.names import WARM_STATE_FILE
+from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.tensor_file import write_tensors
+
+
+class RowStates:
+    """The state of as many rows as the largest batch so far had."""
+
+    def __init__(self, config: BiLMConfig) -> None:
+        self._config = config
+        self._state: State | None = None
+        self._lock = ThreadLock()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else uses the state inside the block; ConfigError if another thread does so now.
+
+        Waiting would not help: each call continues the one before, so the vectors would depend on which came first.
+        """
+        if not self._lock.taken():
+            raise ConfigError(
+                "state is 'carry', in which each call continues the previous one, and another thread's call is still "
+                "running. Make the calls one after the other, or use an Embedder for each thread."
+            )
+        try:
+            yield
+        finally:
+            self._lock.free()
+
+    @property
+    def num_rows(self) -> int:
+        """Rows remembered."""
+        return 0 if self._state is None else self._state.hidden.shape[1]
+
+    def first(self, rows: int) -> State:
+        """What a batch of `rows` rows continues."""
+        if rows > self.num_rows:
+            zeros = zero_state(self._config, rows - self.num_rows)
+            parts = zip(self._state or zero_state(self._config, 0), zeros, strict=True)
+            self._state = State(*(np.concatenate(pair, axis=1) for pair in parts))
+        assert self._state is not None  # rows is at least 1
+        return self._state.rows(slice(rows))
+
+    def update(self, new: State) -> None:
+        """The state after a batch, for its rows."""
+        old = self.first(new.hidden.shape[1])
+        _keep_used(old.hidden, new.hidden)
+        _keep_used(old.cell, new.cell)
+
+    def reset(self, rows: Sequence[int] | None = None) -> None:
+        """Forgets some rows, or all."""
+        if rows is None:
+            self._state = None
+            return
+        for row in rows:
+            if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < self.num_rows:
+                raise ConfigError(
+                    f"row {row!r} can't be reset: {self.num_rows} rows are remembered, counted from 0. "
+                    "Rows appear with the first batch that has them; reset() forgets all."
+                )
+        if self._state is not None:
+            for part in self._state:
+                part[:, list(rows)] = 0
+
+    def to_arrays(self) -> dict[str, Float[np.ndarray, "layers rows width"]]:
+        """`hidden` (layers, rows, projections) and `cell` (layers, rows, cells); nothing if nothing is remembered."""
+        if self._state is None:
+            return {}
+        return {name: part.copy() for name, part in self._state._asdict().items()}
+
+    def load_arrays(self, arrays: Mapping[str, Float[np.ndarray, "layers rows width"]]) -> None:
+        """The reverse of `to_arrays`."""
+        if not arrays:
+            self._state = None
+            return
+        self._state = checked_state(arrays, self._config, with_rows=True)
+
+
+def checked_state(
+    arrays: Mapping[str, Float[np.ndarray, "layers *rows width"]], config: BiLMConfig, *, with_rows: bool
+) -> State:
+    """A copy of `hidden` and `cell`, with an axis of rows or without; ConfigError if they are not of such a model."""
+    directions = len(config.directions)
+    sizes = {"hidden": directions * config.projection_size, "cell": directions * config.cell_size}
+    if sorted(arrays) != sorted(sizes):
+        raise ConfigError(f"a state has the arrays hidden and cell, but this one has {sorted(arrays)}. Pass it whole.")
+    rows = np.shape(arrays["hidden"])[1:2] if with_rows else ()
+    for name, size in sizes.items():
+        expected = (config.num_layers, *rows, size)
+        if np.shape(arrays[name]) != expected or len(expected) != 2 + with_rows:
+            raise ConfigError(
+                f"{name!r} of the state has shape {np.shape(arrays[name])}, this model's has {expected}: they belong "
+                "to different models or batches. Use a state that this model made."
+            )
+        if not np.isfinite(np.asarray(arrays[name], np.float32)).all():
+            raise ConfigError(
+                f"{name!r} of the state is not finite (NaN or inf), so every vector that continues it would be wrong. "
+                "Use a state that this model made."
+            )
+    return State(*(np.array(arrays[name], np.float32) for name in sizes))
+
+
+def _keep_used(old: Float[np.ndarray, "layers rows width"], new: Float[np.ndarray, "layers rows width"]) -> None:
+    """Writes into `old` the rows of `new` that were used: AllenNLP knows them by their layer 0 not summing to zero."""
+    used = new[0].sum(axis=1) != 0
+    old[:, used] = new[:, used]
+
+
+@dataclass(frozen=True)
+class WarmState:
+    """What was left after reading some sentences."""
+
+    row: State
+    """Of one row."""
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Float[np.ndarray, "layers width"]], config: BiLMConfig) -> Self:
+        """From `hidden` (layers, projections) and `cell` (layers, cells). Raises ConfigError for other shapes."""
+        hidden, cell = checked_state(arrays, config, with_rows=False)
+        return cls(State(hidden[:, None], cell[:, None]))
+
+    def to_arrays(self) -> dict[str, Float[np.ndarray, "layers width"]]:
+        """What `of` takes."""
+        return {name: part[:, 0].copy() for name, part in self.row._asdict().items()}
+
+    def of_rows(self, rows: int) -> State:
+        """The same for each of `rows` rows."""
+        return State(*(part.repeat(rows, axis=1) for part in self.row))
+
+    def save(self, folder: Path, model_hash: str, *, force: bool = False) -> None:
+        """Stores it in the folder of the model that it is of, whose weights have the hash `model_hash`.
+
+        Raises ConfigError for the folder of another model.
+        """
+        found = content_hash(read_checkpoint(folder))
+        if found != model_hash:
+            raise ConfigError(
+                f"{folder} holds other weights ({found[:12]}) than this embedder ({model_hash[:12]}): the state "
+                "of one model means nothing to another. Name the folder this model was loaded from."
+            )
+        arrays = self.to_arrays()
+        size = sum(array.nbytes for array in arrays.values())
+        with new_file(folder / WARM_STATE_FILE, size=size, force=force) as unfinished:
+            write_tensors(unfinished, arrays, "float32")
+
+
+def require_warm_state(state: str, warm_state: object) -> None:
+    """ConfigError if sentences are to start from a warm state that is missing."""
+    if state == "warm" and warm_state is None:
+        raise ConfigError(
+            "state is 'warm', but the model has no warm state: nobody has made one. Make it once: embedder = "
+            "Embedder.from_pretrained(MODEL); embedder.warm_up(sentences); embedder.save_warm_state(MODEL_FOLDER) - or "
+            "pass what warm_up gives as warm_state."
+        )

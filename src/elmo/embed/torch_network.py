@@ -1,0 +1,237 @@
+"""TorchNetwork: a biLM that lives in torch, on any device. Its weights may change from call to call.
+
+Token vectors: a matrix product may round differently when its shape differs. If all new words of a call were computed
+in one product, a word's vector would depend on which others were new, thus on what the cache held and on where a run
+was resumed. So every product has a shape the word itself decides: a fixed number of rows, cut at one of three widths.
+
+Long rows are read in pieces, so that the memory for gates, 64 kB per token at the published size, is bounded. The
+forward direction continues its state from piece to piece, the backward one begins at the sentence's end, so nothing is
+approximated. The engine, on CPUs, needs no such memory, and reads any row in one pass.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo.config import BiLMConfig
+from elmo.embed.network import Contextualized, EngineNetwork
+from elmo.engine.engine import Engine, State
+from elmo.engine.token_encoder import columns_used, rounded_to
+from elmo.errors import ConfigError
+from elmo.layer import on_engine
+from elmo.layer_choice import LayerChoice
+from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.ops.native.kinds import ComputeType
+from elmo.ops.product import RoundedProducts
+from elmo.shapes import Float, Int
+from elmo.text.batches import Batch
+from elmo.text.token_map import TokenIds, TokenMap
+from elmo.weights.checkpoint import Checkpoint, content_hash
+
+# Words in a product, with one that fills the rest.
+_ROWS = 256
+# Columns a word may use: 8 characters and 16 with the two marks; longer words get the full width.
+_WIDTHS = (10, 18)
+
+
+class TorchNetwork:
+    """What torch computes: on other devices than CPUs, and where the engine can't read the biLM (`now`)."""
+
+    pads = True
+
+    def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
+        self.dtype: ComputeType = dtype
+        self.bilm = bilm.eval()
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self.bilm.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self.bilm.token_map
+
+    @property
+    def device(self) -> str:
+        """Where the weights are."""
+        return str(self.bilm.device)
+
+    @property
+    def products(self) -> str:
+        """What computes its products: "native" or "numpy" on a CPU, else "torch"."""
+        engine = self._engine()
+        return "torch" if engine is None else engine.backend
+
+    def now(self) -> "EngineNetwork | TorchNetwork":
+        """The engine on a copy of the weights, if it can read them; see `layer.on_engine` for when a change is seen."""
+        engine = self._engine()
+        return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
+
+    def require_usable(self) -> None:
+        """Raises ConfigError unless the weights are float32: `bilm.half()` and the like change all of them.
+
+        Of the token encoder and each language model the first weight is looked at.
+        """
+        for part in (self.bilm.token_encoder, *self.bilm.lstms):
+            if (dtype := next(part.parameters()).dtype) != torch.float32:
+                raise ConfigError(
+                    f"the biLM's weights are {dtype}, but an Embedder computes from float32 weights. Convert them back "
+                    "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
+                )
+
+    def model_hash(self) -> str:
+        """`content_hash` of all weights, as they are now."""
+        return content_hash(self.bilm.to_checkpoint())
+
+    def token_weights(self) -> object:
+        """Differs when a weight was changed, and at every call if hooks or replaced modules may change the vectors."""
+        return on_engine.unchanged(self.bilm)
+
+    @torch.no_grad()
+    def _engine(self) -> Engine | None:
+        return on_engine.engine_of(self.bilm, self.dtype)
+
+    def refresh(self) -> None:
+        """Takes the weights as they are now."""
+        on_engine.refresh(self.bilm)
+
+    def empty(self, count: int) -> Float[Tensor, "count projection"]:
+        """Without values."""
+        # With its type and device, because a program may have changed torch's defaults.
+        return torch.empty(count, self.config.projection_size, dtype=torch.float32, device=self.bilm.device)
+
+    @torch.inference_mode()
+    def encode(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
+        """See `Network`."""
+        ids = self.token_map.ids(tokens)
+        with RoundedProducts(rounded_to(self.dtype)):
+            return encode_in_fixed_shapes(self.bilm, ids, len(tokens))
+
+    @torch.inference_mode()
+    def read(
+        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None, max_tokens: int
+    ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
+        """All layers and the new state."""
+        vectors = table[torch.from_numpy(batch.places).to(table.device)]
+        with RoundedProducts(self.dtype):
+            output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
+        rows, tokens = batch.places.shape
+        state = State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
+        return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
+
+    @torch.inference_mode()
+    def chosen(
+        self, layers: Float[Tensor, "layers positions dim"], choice: LayerChoice
+    ) -> Float[np.ndarray, "*layers positions dim"]:
+        """The chosen layers, computed on the device: only they leave it."""
+        return choice.apply(layers).cpu().numpy()
+
+    def _contextualized(
+        self, vectors: Float[Tensor, "batch tokens projection"], batch: Batch, state: BiLMState | None, max_tokens: int
+    ) -> BiLMOutput:
+        lengths = torch.from_numpy(batch.lengths).to(vectors.device)
+        rows, tokens = batch.places.shape
+        if rows * tokens > max_tokens:
+            return contextualize_in_pieces(self.bilm, vectors, lengths, state, max(1, max_tokens // rows))
+        return self.bilm.contextualize(vectors, lengths, state)
+
+    def _on_device(self, state: State | None) -> BiLMState | None:
+        return None if state is None else BiLMState(*(torch.from_numpy(part).to(self.bilm.device) for part in state))
+
+
+def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int) -> Float[Tensor, "tokens projection"]:
+    """The vectors of `count` tokens, on the biLM's device."""
+    result = torch.empty(count, bilm.config.projection_size, dtype=torch.float32, device=bilm.device)
+    widths = np.zeros(count, np.int64) if ids.characters is None else _widths(ids.characters)
+    for width in np.unique(widths):
+        same = np.flatnonzero(widths == width)
+        for start in range(0, len(same), _ROWS - 1):
+            chosen = same[start : start + _ROWS - 1]
+            characters, words = _fillers(bilm.token_map, int(width))
+            if characters is not None and ids.characters is not None:
+                characters[: len(chosen)] = ids.characters[chosen]
+            if words is not None and ids.words is not None:
+                words[: len(chosen)] = ids.words[chosen]
+            vectors = bilm.token_vectors(_on_device(characters, bilm), _on_device(words, bilm))
+            result[torch.from_numpy(chosen).to(result.device)] = vectors[: len(chosen)]
+    return result
+
+
+def _on_device(ids: Int[np.ndarray, "*shape"] | None, bilm: BiLM) -> Int[Tensor, "*shape"] | None:
+    return None if ids is None else torch.from_numpy(ids).to(bilm.device)
+
+
+def _widths(characters: Int[np.ndarray, "tokens characters"]) -> Int[np.ndarray, " tokens"]:
+    """For each row the columns kept for words like it."""
+    most = characters.shape[1]
+    limits = np.array([*(width for width in _WIDTHS if width < most), most])
+    return limits[np.searchsorted(limits, columns_used(characters))]
+
+
+def _fillers(
+    token_map: TokenMap, width: int
+) -> tuple[Int[np.ndarray, "rows characters"] | None, Int[np.ndarray, " rows"] | None]:
+    """Ids of as many words of just that width: one of them always remains, so it decides where rows are cut."""
+    characters = words = None
+    if token_map.characters is not None:
+        characters = np.repeat(token_map.characters.ids(["a" * (width - 2)]), _ROWS, axis=0)
+    if token_map.words is not None:
+        words = np.repeat(token_map.words.ids(token_map.boundary_tokens[:1]), _ROWS)
+    return characters, words
+
+
+def contextualize_in_pieces(
+    bilm: BiLM,
+    vectors: Float[Tensor, "batch tokens projection"],
+    lengths: Int[Tensor, " batch"],
+    state: BiLMState | None,
+    piece: int,
+) -> BiLMOutput:
+    """As `bilm.contextualize`, at most `piece` tokens of each row at a time."""
+    batch, tokens, size = vectors.shape
+    state = state if state is not None else bilm.zero_state(batch)
+    steps = torch.arange(tokens, device=vectors.device)[None, :]
+    mask = steps < lengths[:, None]
+    vectors = torch.where(mask[:, :, None], vectors, 0)
+    turned = torch.where(mask, lengths[:, None] - 1 - steps, steps)[:, :, None].expand(-1, -1, size)
+    num_directions = len(bilm.lstms)
+    layers = vectors.new_zeros(bilm.config.num_layers + 1, batch, tokens, num_directions * size)
+    parts = zip(state.hidden.chunk(num_directions, dim=2), state.cell.chunk(num_directions, dim=2), strict=True)
+    ends = []
+    for place, (direction, lstm, (hidden, cell)) in enumerate(
+        zip(bilm.config.directions, bilm.lstms, parts, strict=True)
+    ):
+        mine = layers[:, :, :, place * size : (place + 1) * size]
+        backward = direction == "backward"
+        inputs = vectors.gather(1, turned) if backward else vectors
+        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine))
+        mine[0] = vectors
+        if backward:
+            for layer in mine[1:]:
+                layer.copy_(layer.gather(1, turned))
+    hiddens, cells = zip(*ends, strict=True)
+    return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
+
+
+def _read(
+    lstm: ProjectedLSTM,
+    inputs: Float[Tensor, "batch tokens projection"],
+    lengths: Int[Tensor, " batch"],
+    state: tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]],
+    piece: int,
+    into: Float[Tensor, "all_layers batch tokens projection"],
+) -> tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]:
+    """Writes each layer's outputs into `into[1:]`, in reading order, and gives the last (hidden, cell)."""
+    hidden, cell = state
+    for start in range(0, inputs.shape[1], piece):
+        stop = min(start + piece, inputs.shape[1])
+        now = (lengths - start).clamp(0, stop - start)
+        outputs, hidden, cell = lstm(inputs[:, start:stop], now, hidden, cell)
+        for layer, output in zip(into[1:], outputs, strict=True):
+            layer[:, start:stop] = output
+    return hidden, cell

@@ -1,0 +1,143 @@
+"""All layers of both directions, on as many cores as there are.
+
+Directions, and rows of a batch, don't know each other, so each thread takes some of them through all layers and no
+thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other.
+With a few rows, reading the weights at every step is what takes the time: layers that are read at once may push each
+other out of the cache, and a second thread may take longer to wake up than it saves. So for a few rows the variant is
+chosen by timing it (`autotune`).
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from elmo.engine.autotune import Autotuner
+from elmo.engine.backend import Layer
+from elmo.engine.row_packing import RowBatch, schedule
+from elmo.ops.native.threads import leave_team, num_threads, run_parallel
+from elmo.shapes import Float, Int
+
+_FEW_ROWS = 8
+_autotuner = Autotuner()
+
+
+class Stack(NamedTuple):
+    """The layers of one direction."""
+
+    layers: Sequence[Layer]
+    skips: Sequence[bool]
+    """Whether each layer adds its input to its output."""
+    backward: bool
+    """Whether sentences are read from their end."""
+
+
+def read_stacks(
+    stacks: Sequence[Stack],
+    layers: Float[np.ndarray, "layers_and_tokens positions dim"],
+    starts: Int[np.ndarray, " batch"],
+    lengths: Int[np.ndarray, " batch"],
+    hidden: Float[np.ndarray, "layers batch projections"],
+    cell: Float[np.ndarray, "layers batch cells"],
+) -> tuple[Float[np.ndarray, "layers batch projections"], Float[np.ndarray, "layers batch cells"]]:
+    """Writes layers[1:] from layers[0], each direction in its share of `dim`; returns the new (hidden, cell).
+
+    `starts`: the position of each row's first token.
+    """
+    can_share = all(layer.shares_columns for stack in stacks for layer in stack.layers)
+    threads, rows = num_threads() if can_share else 1, len(lengths)
+    parts = min(rows, -(-threads // len(stacks)))
+    shares = [
+        _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, hidden, cell)
+        for part in range(parts)
+        for place, stack in enumerate(stacks)
+    ]
+    variants = _variants(shares, threads)
+    if threads > 1 and 0 < rows <= _FEW_ROWS:
+        read_at_a_step = sum(layer.num_bytes for stack in stacks for layer in stack.layers)
+        _autotuner.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), variants)
+    else:
+        variants[1 if len(shares) >= threads else 2]()
+    new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
+    for share in shares:
+        share.give_back(new_hidden, new_cell)
+    return new_hidden, new_cell
+
+
+def _variants(shares: Sequence["_Share"], threads: int) -> list[Callable[[], None]]:
+    """One thread; each share in a thread, as far as there are threads; the columns of each layer shared by all."""
+
+    def apart() -> None:
+        most = min(threads, len(shares))
+        run_parallel([functools.partial(_read_alone, shares[rank::most]) for rank in range(most)])
+
+    def together() -> None:
+        for share in shares:
+            share.together(threads)
+
+    return [functools.partial(_read_alone, shares), apart, together]
+
+
+def _read_alone(shares: Sequence["_Share"]) -> None:
+    for share in shares:
+        for layer, batch in zip(share.stack.layers, share.batches, strict=True):
+            layer.run(batch)
+
+
+class _Share:
+    """Some rows of one direction."""
+
+    def __init__(
+        self,
+        stack: Stack,
+        place: int,
+        places: int,
+        part: int,
+        parts: int,
+        layers: Float[np.ndarray, "layers_and_tokens positions dim"],
+        starts: Int[np.ndarray, " batch"],
+        lengths: Int[np.ndarray, " batch"],
+        hidden: Float[np.ndarray, "layers batch projections"],
+        cell: Float[np.ndarray, "layers batch cells"],
+    ) -> None:
+        self.stack = stack
+        order = np.argsort(-lengths, kind="stable")
+        self.rows = order[part::parts]
+        own = lengths[self.rows]
+        steps = schedule(starts[self.rows], own, backward=stack.backward)
+        size = hidden.shape[2] // places
+        mine = layers[:, :, place * size : (place + 1) * size]
+        self._place = place, places
+        # Contiguous, unlike [:, rows].
+        hidden, cell = self._state = [np.take(_columns(one, place, places), self.rows, 1) for one in (hidden, cell)]
+        self.batches = [
+            RowBatch(steps, mine[index], mine[index + 1], hidden[index], cell[index], skips)
+            for index, skips in enumerate(stack.skips)
+        ]
+
+    def together(self, threads: int) -> None:
+        """All threads share the columns of each layer."""
+        teams = [batch.team(threads) for batch in self.batches]
+
+        def run(rank: int) -> None:
+            for layer, batch, team in zip(self.stack.layers, self.batches, teams, strict=True):
+                layer.run(batch, team, rank)
+
+        def leave(rank: int) -> None:
+            for team in teams:
+                leave_team(team, rank)
+
+        run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
+
+    def give_back(self, *state: Float[np.ndarray, "layers batch _"]) -> None:
+        """Writes the new hidden and cell state of these rows, even of those without tokens, in its place among all."""
+        for whole, part in zip(state, self._state, strict=True):
+            _columns(whole, *self._place)[:, self.rows] = part
+
+
+def _columns(
+    state: Float[np.ndarray, "layers batch values"], place: int, places: int
+) -> Float[np.ndarray, "layers batch some_values"]:
+    size = state.shape[2] // places
+    return state[:, :, place * size : (place + 1) * size]

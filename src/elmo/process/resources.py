@@ -1,0 +1,56 @@
+"""The cores, threads and memory of this process."""
+
+import ctypes
+import os
+import platform
+
+IDLE_THREAD_VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+"""Any of them decides how long idle threads spin: the first is OpenMP's own, the others are GCC's and Intel's."""
+
+_SPINS = "1000"
+# glibc's <malloc.h>: how many pieces may come from the system one by one; how much may be free at the end of the heap
+# before it is given back; how much more than needed is asked for.
+_MMAP_MAX, _TRIM_THRESHOLD, _TOP_PAD = -4, -1, -2
+_MOST, _PAD = (1 << 31) - 1, 1 << 26
+# torch's messages on a CPU (allocator) and on GPUs; the class of the latter is named OutOfMemoryError.
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "bad allocation")
+
+
+def num_cores() -> int:
+    """The cores that this process may run on (`taskset`, containers); else all cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def let_idle_threads_sleep() -> None:
+    """For this process, if torch is loaded later, and those it starts; not if the user has set one of the variables.
+
+    Between two of torch's operations the threads of its library (libgomp) wait in a loop that takes a processor each:
+    about 3 ms unless another time is asked for. Where other programs need the processors, the thread that has work then
+    waits for those that have none. If they sleep at once, waking them costs a training on an idle machine 40 % more
+    time; a hundredth of a millisecond of spinning costs it 6 % and saves nearly as much on a busy one
+    (benchmarks/results/idle-threads_*). The library reads these variables once, when it is loaded.
+    Source: the manual of GCC's libgomp, "Environment Variables".
+    """
+    if not any(name in os.environ for name in IDLE_THREAD_VARIABLES):
+        os.environ["GOMP_SPINCOUNT"] = _SPINS
+
+
+def keep_freed_memory() -> None:
+    """Keeps up to 2 GB of it for what is asked for next, for as long as the process lives; with glibc alone.
+
+    glibc gives a large piece back to the system at once. A training frees and asks for the same tens of megabytes in
+    every step, and each time the system fills them with zeros, page by page: up to a quarter of a step.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    mallopt = ctypes.CDLL(None).mallopt
+    for parameter, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _MOST), (_TOP_PAD, _PAD)):
+        mallopt(parameter, value)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory couldn't be allocated: torch reports it as a RuntimeError, Python as a MemoryError."""
+    if isinstance(error, MemoryError):
+        return True
+    is_torch = isinstance(error, RuntimeError)
+    return is_torch and (type(error).__name__ == "OutOfMemoryError" or any(it in str(error) for it in _OUT_OF_MEMORY))

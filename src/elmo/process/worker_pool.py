@@ -1,0 +1,196 @@
+"""WorkerPool: other processes that call functions for this one, so that all cores are used.
+
+A worker gets calls through its standard input and answers on its standard output. (Processes of Python's
+multiprocessing would run the caller's script once more.) It ends when its input ends, even after kill -9 of the process
+that started it: at once, or after the call under way where that asks for it with `ended_by`.
+"""
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import IO, Any, Self
+
+from elmo.errors import ElmoError
+
+_START = "import sys; sys.path[:] = {path!r}; from elmo.process.worker_pool import work; work()"
+_LENGTH = struct.Struct("<Q")
+
+
+class WorkerDied(ElmoError):
+    """A worker ended without an answer, most often for lack of memory."""
+
+
+class WorkerPool:
+    """A context of `number` processes. None outlives it.
+
+    `held_files`: descriptors that stay open in them, with their locks. `environment`: variables beside this process's.
+    `patient`: whether the end of the block waits for the calls under way; an exception meanwhile ends them.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        *,
+        held_files: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+        patient: bool = False,
+    ) -> None:
+        self._patient = patient
+        self._threads = ThreadPoolExecutor(number)
+        self._workers = [_Worker(held_files, environment or {}) for _ in range(number)]
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Calls a function of a module in the next idle worker. Raises WorkerDied in the end, or what it raised."""
+        return self._threads.submit(self._call, function, *arguments)
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """In a thread; there are as many as workers."""
+        worker = self._idle.get()
+        try:
+            return worker.call(function, *arguments)
+        finally:
+            self._idle.put(worker)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        try:
+            if self._patient:
+                for worker in self._workers:
+                    worker.end_input()
+                for worker in self._workers:
+                    worker.process.wait()
+        finally:
+            for worker in self._workers:
+                worker.kill()
+            self._threads.shutdown()
+
+
+class _Worker:
+    """A process, seen from the one that started it."""
+
+    def __init__(self, held_files: Sequence[int], environment: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=held_files,
+            env=os.environ | dict(environment),
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._input, self._output = self.process.stdin, self.process.stdout
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        content = pickle.dumps((function, arguments))
+        try:
+            _send(self._input, content)
+            result, error = pickle.loads(_receive(self._output))
+        except (OSError, EOFError, ValueError):  # ValueError: its input was closed
+            code = self.process.wait()
+            raise WorkerDied(
+                f"the worker process ended with code {code} without an answer; most often for lack of memory."
+            ) from None
+        if error is not None:
+            raise error
+        return result
+
+    def end_input(self) -> None:
+        with contextlib.suppress(OSError):
+            self._input.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.end_input()
+        # The output is closed by the thread that reads it, or here.
+        with contextlib.suppress(OSError):
+            self._output.close()
+
+
+_at_end: Callable[[], object] | None = None
+
+
+@contextlib.contextmanager
+def ended_by(handler: Callable[[], object]) -> Iterator[None]:
+    """In a worker: inside the block, the end of the input calls `handler` instead of ending the process."""
+    global _at_end
+    _at_end = handler
+    try:
+        yield
+    finally:
+        _at_end = None
+
+
+def work() -> None:
+    """What a worker process does."""
+    # Ctrl-C reaches all processes of a terminal, a scheduler's SIGTERM all of a job; the parent decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # What anybody prints goes to standard error from here on.
+    stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    calls: SimpleQueue[bytes | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(calls,), daemon=True).start()
+    while (content := calls.get()) is not None:
+        with contextlib.suppress(BrokenPipeError):  # whoever started this process was killed
+            _send(stream, _answer(content))
+
+
+def _listen(calls: "SimpleQueue[bytes | None]") -> None:
+    """In a thread of its own, so that the end of the input is seen whatever the worker is doing."""
+    with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as stream, contextlib.suppress(EOFError):
+        while True:
+            calls.put(_receive(stream))
+    if _at_end is None:
+        os._exit(0)
+    calls.put(None)
+    _at_end()
+
+
+def _answer(content: bytes) -> bytes:
+    """What the call returns, or raises, pickled."""
+    try:
+        function, arguments = pickle.loads(content)
+        return pickle.dumps((function(*arguments), None))
+    except Exception as error:
+        return pickle.dumps((None, portable(error, f"{error!r}, in a worker process. See with one worker where.")))
+
+
+def portable(error: Exception, instead: str) -> Exception:
+    """The error, or an ElmoError with the message `instead` if it can't be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return ElmoError(instead)
+    return error
+
+
+def _send(stream: IO[bytes], content: bytes) -> None:
+    stream.write(_LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> bytes:
+    """EOFError if the other side has ended."""
+    header = stream.read(_LENGTH.size)
+    if len(header) < _LENGTH.size:
+        raise EOFError
+    length = _LENGTH.unpack(header)[0]
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return content

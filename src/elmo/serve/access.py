@@ -1,0 +1,122 @@
+"""Access control: every request must pass it before any route sees it: its host, the page it comes from, its key."""
+
+import hmac
+from collections.abc import Iterable
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from elmo.errors import ConfigError
+from elmo.serve.answers import Refusal, refused
+from elmo.serve.settings import ANY_HOST, ServeSettings
+
+OPEN_PATHS = ("/health", "/ready")
+"""Answered without a key: load balancers ask for them."""
+_MAX_KEY_FILE_BYTES = 1 << 20
+
+
+class AccessControl:
+    """ASGI middleware. It decides on the scope alone, never on a URL made from headers.
+
+    Starlette's TrustedHostMiddleware isn't used: its answer is plain text, which names no flag, and in the
+    oldest supported version it can't read addresses in brackets.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in settings.hosts}
+        self._keys = [key.encode() for key in settings.api_keys]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or answers it."""
+        if scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
+            await refused(refusal)(scope, receive, send)
+        elif scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = scope["headers"]
+        return (
+            self._wrong_host(_values(headers, b"host"))
+            or _foreign_page(scope["method"], headers)
+            or (None if scope["path"] in OPEN_PATHS else self._wrong_key(_values(headers, b"authorization")))
+        )
+
+    def _wrong_host(self, values: list[bytes]) -> Refusal | None:
+        host = _name(values[0]) if len(values) == 1 else None
+        if host in self._hosts or (host is not None and ANY_HOST in self._hosts):
+            return None
+        shown = ", ".join(value.decode("latin-1")[:100] for value in values) or "none"
+        return Refusal(
+            400,
+            f"the request is addressed to the host {shown}, but this server answers to {', '.join(sorted(self._hosts))}"
+            ". Use one of these names, or start the server with --allowed-hosts NAME.",
+            "invalid_host",
+        )
+
+    def _wrong_key(self, values: list[bytes]) -> Refusal | None:
+        if not self._keys:
+            return None
+        scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
+        # All are compared, each in constant time, so that the time reveals nothing about them.
+        matches = [hmac.compare_digest(key.strip(), own) for own in self._keys]
+        if any(matches) and scheme.lower() == b"bearer":
+            return None
+        return Refusal(
+            401,
+            "this server needs an API key, and the request has none or a wrong one. Send the header 'Authorization: "
+            "Bearer KEY' with a key of the server's --api-key-file.",
+            "invalid_api_key",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def _foreign_page(method: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
+    """What a browser sends on behalf of another site's page; to follow a link from there is allowed."""
+    if b"cross-site" not in _values(headers, b"sec-fetch-site"):
+        return None
+    if method == "GET" and _values(headers, b"sec-fetch-mode") == [b"navigate"]:
+        return None
+    return Refusal(
+        403,
+        "another web site's page sent this request (Sec-Fetch-Site: cross-site), which this server does not allow. "
+        "Send it from a program, or from a page of this server.",
+        "cross_site",
+    )
+
+
+def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key == name]
+
+
+def _name(host: bytes) -> str | None:
+    """A Host header without its port, in small letters; None if it is malformed."""
+    text = host.decode("latin-1").lower()
+    name, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        return text or None
+    return name if name and port.isdecimal() else None
+
+
+def read_keys(path: Path) -> tuple[str, ...]:
+    """The keys of a file, one per line; empty lines and lines that begin with # are skipped.
+
+    Raises ConfigError for a file without keys, or one that is not a file of keys.
+    """
+    with path.open("rb") as file:
+        content = file.read(_MAX_KEY_FILE_BYTES + 1)
+    if len(content) > _MAX_KEY_FILE_BYTES:
+        raise ConfigError(
+            f"{path}: has more than {_MAX_KEY_FILE_BYTES:,} bytes, so it is not a file of keys. Check the path."
+        )
+    try:
+        lines = [line.strip() for line in content.decode("ascii").splitlines()]
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not plain ASCII, so it is not a file of keys. Check the path.") from None
+    keys = tuple(line for line in lines if line and not line.startswith("#"))
+    if not keys:
+        raise ConfigError(
+            f"{path}: has no keys; it needs one per line. Make one with: python -c 'import secrets; "
+            f"print(secrets.token_urlsafe(32))' > {path}"
+        )
+    return keys

@@ -1,0 +1,238 @@
+"""A request's body as a typed value, and its texts as tokens, within the limits of a request."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from elmo.serve.answers import Refusal, invalid
+from elmo.serve.models import ServedModel
+from elmo.serve.settings import ServeSettings
+from elmo.text.reading.placed import placed_as_one
+from elmo.text.reading.settings import Reading
+from elmo.text.sentences import Tokenize
+from elmo.text.tokenizer import tokenizer as named_tokenizer
+from elmo.text.word_list import has_surrogate
+
+R = TypeVar("R")
+Text = str | list[str]
+"""A text, or its tokens."""
+Input = str | list[Text]
+"""One text, or several texts or lists of tokens."""
+
+# Characters that one request may have tokenized in the event loop.
+_LONG = 20_000
+_LOG = logging.getLogger("elmo.serve")
+TOKENIZERS = ("auto", "unicode", "whitespace")
+
+Span = tuple[int, int]
+"""First character and the one after the last, both counted from 0 in Unicode code points, as Python counts."""
+# How msgspec ends the message of a value that has not the right type: " - at `$.input[0]`".
+_PLACE = re.compile(r" - at `\$\.?(?P<field>\w*)(?P<rest>.*)`$")
+
+
+async def read_json(request: Request, expected: type[R], settings: ServeSettings) -> R:
+    """The body as an `expected`, a msgspec Struct. Raises Refusal for anything else."""
+    _require_json(request)
+    body = await _body(request, settings)
+    try:
+        return msgspec.json.decode(body, type=expected)
+    except msgspec.ValidationError as error:
+        raise _wrong_type(str(error), expected) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise invalid(
+            f"the body is not valid JSON: {str(error).rstrip('.')}. Send one JSON object, in UTF-8, without NaN or "
+            "Infinity.",
+            code="invalid_json",
+        ) from None
+
+
+def _require_json(request: Request) -> None:
+    media_type = request.headers.get("content-type", "")
+    if media_type.partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(
+            415,
+            f"the body's type is {media_type[:100]!r}, but only JSON is read. Send the header 'Content-Type: "
+            "application/json'.",
+            "unsupported_media_type",
+        )
+    encoding = request.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
+        raise Refusal(
+            415,
+            f"the body's encoding is {encoding[:100]!r}, but compressed bodies are not supported. Send it "
+            "uncompressed, without the header Content-Encoding.",
+            "unsupported_encoding",
+        )
+
+
+async def _body(request: Request, settings: ServeSettings) -> bytes:
+    """The whole body; counted, because Content-Length may be missing."""
+    most, chunks, size = settings.max_body_bytes, [], 0
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared[:20]) > most:
+        raise too_large(most)
+    try:
+        async with asyncio.timeout(settings.body_seconds):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > most:
+                    raise too_large(most)
+                chunks.append(chunk)
+    except TimeoutError:
+        raise Refusal(
+            408,
+            f"the body did not arrive within {settings.body_seconds:g} seconds. Send the request again over a faster "
+            "connection, or send less at a time.",
+            "body_timeout",
+            headers={"Connection": "close"},
+        ) from None
+    except ClientDisconnect:
+        raise Refusal(400, "the connection ended before the body did. Send the request again.", "cut_off") from None
+    return b"".join(chunks)
+
+
+def too_large(most: int) -> Refusal:
+    """The answer to a body of more than `most` bytes."""
+    return Refusal(
+        413,
+        f"the body has more than {most:,} bytes, the most this server reads. Send fewer texts at a time; for a whole "
+        "corpus use 'elmo embed'.",
+        "body_too_large",
+        headers={"Connection": "close"},
+    )
+
+
+def _wrong_type(message: str, expected: type[object]) -> Refusal:
+    place = _PLACE.search(message)
+    param = place["field"] or None if place else None
+    if param == "input" and "got `int`" in message:
+        return invalid(
+            "input has integers in it, as if it were token ids, but this server reads text: its models read the "
+            "characters of words. Send strings, or lists of words. In LangChain pass "
+            "OpenAIEmbeddings(..., check_embedding_ctx_length=False), which sends the texts themselves.",
+            "input",
+            "token_ids",
+        )
+    where = f"{param}{place['rest']}" if place and param else "the request"
+    reason = message[: place.start()] if place else message
+    return invalid(f"{where}: {reason}. {_fields(expected)}", param, "invalid_type")
+
+
+def _fields(expected: type[object]) -> str:
+    names: Sequence[str] = [field.encode_name for field in msgspec.structs.fields(expected)]  # type: ignore[arg-type]
+    return f"The fields of this request are: {', '.join(names)}; /openapi.json has their types."
+
+
+@dataclass(frozen=True)
+class ReadTexts:
+    """The texts of a request, as its model reads them."""
+
+    sentences: list[list[str]]
+    """The tokens of each."""
+    spans: list[list[Span | None] | None]
+    """The span of each token in its text; None for a token that a tokenizer changed, and for a text that came as
+    tokens."""
+    warnings: list[str]
+    """Reasons for poor vectors, and tokens that are read differently from how they are written."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The warnings as headers of the answer."""
+        shown = "; ".join(self.warnings).encode("ascii", "backslashreplace").decode("ascii").replace('"', "'")
+        return {"Warning": f'299 elmo "{shown}"'} if shown else {}
+
+
+async def sentences_of(given: Input, tokenizer: str | None, model: ServedModel, settings: ServeSettings) -> ReadTexts:
+    """The inputs, read one by one.
+
+    `tokenizer`: "auto", "unicode" or "whitespace"; None: the server's. Raises Refusal (400) for no input, for more
+    inputs or tokens than the settings allow, and for what is not valid text.
+    """
+    inputs: list[Text] = [given] if isinstance(given, str) else list(given)
+    if not inputs:
+        raise invalid("input is an empty list, so there is nothing to embed. Send at least one text.", "input", "empty")
+    if len(inputs) > settings.max_inputs:
+        raise invalid(
+            f"input has {len(inputs):,} texts, but at most {settings.max_inputs:,} are taken at a time. Send them in "
+            "several requests.",
+            "input",
+            "too_many_inputs",
+        )
+    names = ["input"] if isinstance(given, str) else [f"input[{place}]" for place in range(len(inputs))]
+    return await read_texts(dict(zip(names, inputs, strict=True)), tokenizer, model, settings)
+
+
+async def read_texts(
+    texts: Mapping[str, Text], tokenizer: str | None, model: ServedModel, settings: ServeSettings
+) -> ReadTexts:
+    """The texts as the model reads them; `texts` has them by the names that messages use, such as "input[0]"."""
+    name, split = tokenize_by(tokenizer, settings)
+    read = partial(_read, texts, split, Reading(tokenizer=name, plain_quotes=settings.plain_quotes), model, settings)
+    # Long texts take long: elsewhere, so that the others don't wait.
+    is_long = sum(len(text) for text in texts.values() if isinstance(text, str)) > _LONG
+    return await asyncio.to_thread(read) if is_long else read()
+
+
+def _read(
+    texts: Mapping[str, Text], split: Tokenize, reading: Reading, model: ServedModel, settings: ServeSettings
+) -> ReadTexts:
+    reader = model.embedder.reader
+    marks = reader.marks(reading.plain_quotes)
+    room = settings.max_tokens
+    sentences: list[list[str]] = []
+    spans: list[list[Span | None] | None] = []
+    for name, text in texts.items():
+        _require_characters(text, name)
+        # A text has no more words than tokens, and they are found much faster.
+        has_room = not isinstance(text, str) or len(text.split(None, room)) <= room
+        placed = placed_as_one(text, split, marks, reading.tokenizer) if isinstance(text, str) and has_room else None
+        tokens = text if isinstance(text, list) else placed.tokens if placed else []
+        if not has_room or len(tokens) > room:
+            raise invalid(
+                f"the texts have more than {settings.max_tokens:,} tokens, the most of a request, as of {name}. Send "
+                "fewer or shorter texts at a time; for a whole corpus use 'elmo embed'.",
+                _field(name),
+                "too_many_tokens",
+            )
+        room -= len(tokens)
+        sentences.append(tokens)
+        spans.append(None if placed is None else [_span(*span) for span in placed.spans.tolist()])
+    return ReadTexts(sentences, spans, reader.look(list(texts.values()), sentences, reading, _LOG.warning))
+
+
+def _span(start: int, stop: int) -> Span | None:
+    return None if start < 0 else (start, stop)
+
+
+def tokenize_by(name: str | None, settings: ServeSettings) -> tuple[str, Tokenize]:
+    """The tokenizer that a request names, or the server's own; a request can't name code ("module:function")."""
+    if name is None or name == settings.tokenizer:
+        return settings.tokenizer, named_tokenizer(settings.tokenizer)
+    if name not in TOKENIZERS:
+        raise invalid(
+            f"tokenizer is {name[:100]!r}, but this server has {', '.join(TOKENIZERS)}. Use one of them, or send lists "
+            "of tokens.",
+            "tokenizer",
+        )
+    return name, named_tokenizer(name)
+
+
+def _require_characters(text: Text, name: str) -> None:
+    if any(map(has_surrogate, [text] if isinstance(text, str) else text)):
+        raise invalid(
+            f"{name} has one half of a surrogate pair (\\ud800 to \\udfff), which is not a character. Send both "
+            "halves, or leave it out.",
+            _field(name),
+            "invalid_character",
+        )
+
+
+def _field(name: str) -> str:
+    return name.partition("[")[0]

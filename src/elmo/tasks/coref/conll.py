@@ -1,0 +1,302 @@
+"""CoNLL-2012 columns -> documents, and back byte for byte with another last column.
+
+    #begin document (bc/cctv/00/cctv_0000); part 000
+    bc/cctv/00/cctv_0000   0   0   Anna   NNP   (TOP*   -   -   -   Speaker#1   *   (3)
+                                                              one token per row, a blank line after each sentence
+    #end document
+
+Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
+Columns are separated by tabs if the row has one, else by spaces. A mention may extend beyond the end of a sentence, as
+the reference scorer reads it. What doesn't fit is a TextError with the line.
+Source: the shared task's description, Pradhan et al. 2012.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from elmo.errors import TextError
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
+from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
+from elmo.text.formats.columns import UNDECODABLE, cells_of_row
+
+EMPTY = "-"
+_EMPTY_CELLS = (EMPTY, "_", "*", "")
+_PART = re.compile(r"(\()?([^()|\s]+)(\))?")
+
+
+class BracketError(ValueError):
+    """A cell that isn't of the grammar, or doesn't fit those before it; the message goes after "file:line: "."""
+
+
+class OpenMentions:
+    """Reads the coreference column from top to bottom.
+
+    A cell is "-" (in some files "_", "*" or nothing), or parts between "|": "(12" opens a mention of cluster 12, "12)"
+    closes the latest one that is open, "(12)" is a mention of one token. Mentions of one cluster may nest.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, list[int]] = defaultdict(list)
+        self.clusters: dict[str, list[Mention]] = {}
+        """The mentions of each cluster so far, in the order of their ends."""
+
+    def read(self, cell: str, token: int) -> None:
+        """Reads the cell of a token. Raises BracketError."""
+        for name, opens, closes in parts_of(cell):
+            if opens:
+                self._open[name].append(token)
+            if closes:
+                if not self._open[name]:
+                    raise BracketError(
+                        f"{cell!r} closes a mention of cluster {name} that was not opened: a mention "
+                        "would end before it begins"
+                    )
+                self.clusters.setdefault(name, []).append((self._open[name].pop(), token))
+
+    def unclosed(self) -> tuple[str, int] | None:
+        """The cluster and first token of a mention that is still open, the one that was opened first; or None."""
+        still_open = [(starts[0], name) for name, starts in self._open.items() if starts]
+        return None if not still_open else (min(still_open)[1], min(still_open)[0])
+
+
+def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
+    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is not a cell."""
+    if cell in _EMPTY_CELLS:
+        return []
+    found = []
+    for part in cell.split("|"):
+        match = _PART.fullmatch(part)
+        if match is None or not (match[1] or match[3]):
+            raise BracketError(
+                f"{cell!r} is not a coreference cell, which is '-' or like '(3', '3)', '(3)' or several of these with "
+                "'|' between them"
+            )
+        found.append((match[2], bool(match[1]), bool(match[3])))
+    return found
+
+
+def cells_of(clusters: Mapping[str, Sequence[Mention]], num_tokens: int) -> list[str]:
+    """The column: on each token first closings (of the innermost mention first), then mentions of one token, then
+    openings (of the outermost first)."""
+    rows: list[list[tuple[int, int, str]]] = [[] for _ in range(num_tokens)]
+    for name, mentions in clusters.items():
+        for first, last in mentions:
+            if first == last:
+                rows[first].append((1, 0, f"({name})"))
+            else:
+                rows[last].append((0, -first, f"{name})"))
+                rows[first].append((2, -last, f"({name}"))
+    return ["|".join(part for *_, part in sorted(row, key=lambda part: part[:2])) or EMPTY for row in rows]
+
+
+def say_the_same(cell: str, other: str) -> bool:
+    """Whether two cells have the same parts, in any order."""
+    if cell in _EMPTY_CELLS and other in _EMPTY_CELLS:
+        return True
+    return Counter(cell.split("|")) == Counter(other.split("|"))
+
+
+BEGIN, END = "#begin document", "#end document"
+_BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
+_WORD, _SPEAKER, _MIN_COLUMNS, _COLUMNS_WITH_SPEAKER = 3, 9, 5, 11
+_AFTER_SPACES = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
+# It may be empty.
+_AFTER_TAB = re.compile(r"(?P<before>.*\t *)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
+# OntoNotes writes these marks with a slash before them.
+_PLAIN_WORDS = {"/.": ".", "/?": "?"}
+
+
+def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
+    """The documents in the lines of a file called `source`.
+
+    Raises TextError with file and line for rows outside a document, columns that don't fit, brackets that don't close
+    in their document, a mention that ends before it begins, and two documents of the same name and part. With `on_bad`,
+    errors in a document are reported to it, and the document is left out.
+    """
+    found = list(_documents(lines, source, on_bad))
+    if not found:
+        raise TextError(
+            f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
+            "columns."
+        )
+    return of_own_keys(found, on_bad)
+
+
+def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
+    """The document's lines with these clusters, by name, in the last column.
+
+    A cell that says the same as before stays as it was. A document that wasn't read from CoNLL columns gets twelve of
+    them, with tabs between: the official scorer takes a word like "(2)" for a mention where there are spaces.
+    """
+    cells = cells_of(clusters, document.num_tokens)
+    if document.conll is None:
+        yield from _new_lines(document, cells)
+        return
+    lines = list(document.conll.lines)
+    for row, cell in zip(document.conll.rows, cells, strict=True):
+        lines[row] = _with_last_column(lines[row], cell)
+    yield from lines
+
+
+@dataclass
+class _Begun:
+    """A document while it is read."""
+
+    key: tuple[str, str]
+    first_line: int
+    lines: list[str]
+    rows: list[int] = field(default_factory=list)
+    line_numbers: list[int] = field(default_factory=list)
+    sentences: list[list[str]] = field(default_factory=lambda: [[]])
+    speakers: list[str] = field(default_factory=list)
+    mentions: OpenMentions = field(default_factory=OpenMentions)
+    num_columns: int = 0
+    is_bad: bool = False
+    """Whether an error in it was reported, so that it is left out."""
+
+    def row(self, line: str, where: str, number: int) -> None:
+        """Reads the row of a token."""
+        columns = cells_of_row(line, at_tabs="\t" in line)
+        if len(columns) < _MIN_COLUMNS:
+            raise TextError(
+                f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, "
+                "the last one coreference. Fix the row; a sentence ends with a blank line."
+            )
+        if self.sentences[-1] and len(columns) != self.num_columns:
+            raise TextError(
+                f"{where}: has {len(columns)} columns, but the row before has {self.num_columns}; all rows of a "
+                "sentence have equally many. Fix the row, or put a blank line before a new sentence."
+            )
+        if not columns[_WORD].strip(" "):
+            raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
+        try:
+            self.mentions.read(columns[-1], len(self.rows))
+        except BracketError as error:
+            raise TextError(f"{where}: {error}. Fix the last column.") from None
+        self.num_columns = len(columns)
+        self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
+        # LitBank has "_" there, which is nobody's name.
+        has_speaker = len(columns) >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
+        self.speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
+        self.rows.append(len(self.lines) - 1)
+        self.line_numbers.append(number)
+
+    def end_sentence(self) -> None:
+        """A blank line, or the document's end."""
+        if self.sentences[-1]:
+            self.sentences.append([])
+
+    def end(self, source: str) -> None:
+        """The document's end. TextError for a mention that is still open."""
+        self.end_sentence()
+        unclosed = self.mentions.unclosed()
+        if unclosed is not None:
+            name, token = unclosed
+            raise TextError(
+                f"{source}:{self.line_numbers[token]}: opens a mention of cluster {name} that is not closed in its "
+                f"document, which ends in line {self.line_numbers[-1]}. Close it with '{name})' in the row of its last "
+                "word."
+            )
+
+    def done(self, source: str) -> Document:
+        clusters = self.mentions.clusters
+        return Document(
+            self.key,
+            tuple(tuple(sentence) for sentence in self.sentences if sentence),
+            tuple(self.speakers),
+            tuple(tuple(sorted(mentions)) for mentions in clusters.values()),
+            tuple(clusters),
+            f"{source}:{self.first_line}",
+            SourceLines(tuple(self.lines), tuple(self.rows)),
+        )
+
+
+def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -> Iterator[Document]:
+    begun: _Begun | None = None
+    before: list[str] = []
+    ended: _Begun | None = None
+    for number, line in enumerate(lines, start=1):
+        where = f"{source}:{number}"
+        if line.startswith(BEGIN):
+            if begun is not None:
+                skip_or_raise(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
+            if ended is not None and not ended.is_bad:
+                yield ended.done(source)
+            try:
+                begun = _begin(line, where, number, before)
+            except TextError as error:
+                skip_or_raise(error, number, on_bad)
+                begun = _Begun(("", ""), number, [], is_bad=True)
+            before, ended = [], None
+        elif begun is None:
+            if line.strip() and not line.startswith("#"):
+                raise TextError(
+                    f"{where}: is outside a document. Put '{BEGIN} (NAME); part 000' before the first row of each "
+                    f"document and '{END}' after the last."
+                )
+            (before if ended is None else ended.lines).append(line)
+        else:
+            begun.lines.append(line)
+            try:
+                _read_line(begun, line, source, number)
+            except TextError as error:
+                begun.is_bad = True
+                skip_or_raise(error, number, on_bad)
+            if line.startswith(END):
+                begun, ended = None, begun
+    if begun is not None:
+        skip_or_raise(_not_ended(begun, source, "the file ends"), begun.first_line, on_bad)
+    if ended is not None and not ended.is_bad:
+        yield ended.done(source)
+
+
+def _read_line(begun: _Begun, line: str, source: str, number: int) -> None:
+    if begun.is_bad or line == UNDECODABLE:
+        begun.is_bad = True
+    elif line.startswith(END):
+        begun.end(source)
+    elif not line.strip(" \t"):
+        begun.end_sentence()
+    elif not line.startswith("#"):
+        begun.row(line, f"{source}:{number}", number)
+
+
+def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
+    match = _BEGIN.fullmatch(line)
+    if match is None or not match["name"]:
+        raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
+    if match["name"].startswith("#"):
+        raise TextError(
+            f"{where}: the name of the document begins with '#', as a comment does, so its rows would be left out. "
+            "Give it another name, here and in its rows."
+        )
+    return _Begun((match["name"], match["part"] or ""), number, [*before, line])
+
+
+def _not_ended(begun: _Begun, source: str, what: str) -> TextError:
+    return TextError(
+        f"{source}:{begun.first_line}: the document {begun.key[0]!r} has no '{END}': {what}. Check that the file is "
+        "whole."
+    )
+
+
+def _with_last_column(line: str, cell: str) -> str:
+    match = (_AFTER_TAB if "\t" in line else _AFTER_SPACES).fullmatch(line)
+    assert match is not None  # of any text at all
+    return line if say_the_same(match["cell"], cell) else f"{match['before']}{cell}{match['after']}"
+
+
+def _new_lines(document: Document, cells: Sequence[str]) -> Iterator[str]:
+    name, part = document.key
+    yield f"{BEGIN} ({name}); part {part or '000'}"
+    number = 0
+    speakers = document.speakers or (NO_SPEAKER,) * document.num_tokens
+    for sentence in document.sentences:
+        for place, word in enumerate(sentence):
+            columns = (name, part or "0", str(place), word, *"-*---", speakers[number], "*", cells[number])
+            yield "\t".join(columns)
+            number += 1
+        yield ""
+    yield END

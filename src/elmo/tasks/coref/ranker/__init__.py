@@ -1,1 +1,0 @@
-"""The network after the encoder: candidate spans, their scores, antecedents. Start with `network`."""

@@ -1,0 +1,210 @@
+"""Labels: tasks whose examples have one label each, their scores, and whether a column looks like one of labels."""
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Protocol, TypedDict, TypeVar
+
+from elmo.errors import TextError
+from elmo.tasks.counts import label_figures, percentage
+from elmo.tasks.settings import LabelSettings, TaskSettings
+from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
+
+_LABELS_SHOWN = 20
+# So many labels may be distinct in a few examples.
+_MOST_OF_FEW = 20
+# The longest label that is likely to be one ("partly agrees with it"): texts have more words.
+_MOST_WORDS = 4
+# Characters of a label in a script without spaces.
+_LONG_WORD = 15
+
+
+class Prediction(TypedDict):
+    """An example's label: a plain dict, as in JSON."""
+
+    label: str
+    probabilities: dict[str, float]
+    """Of every label, the most probable one first."""
+
+
+class Labelled(Protocol):
+    """An example with a label."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+L = TypeVar("L", bound=Labelled)
+
+
+def plain_prediction(prediction: Prediction) -> dict[str, Plain]:
+    """A prediction for JSON."""
+    return {"label": prediction["label"], "probabilities": prediction["probabilities"]}
+
+
+class LabelTask(Task[S, L, Prediction]):
+    """A task whose examples have one label each; predictions are labels with the probabilities of all."""
+
+    metric = "accuracy"
+    metric_kind = "accuracy"
+    needs_input = True
+    most_tokens = 8192
+    kind = "sentence"
+    """What an example is called."""
+    other_column: str
+    """How to say which column has the labels."""
+
+    def vocabulary(self, examples: list[L], settings: S) -> Vocabulary:
+        labels = {label for example in examples for label in self.labels_of(example)}
+        if len(labels) < 2:
+            raise TextError(
+                f"{examples[0].source}: every {self.kind} of the training data has the label {min(labels)!r}, so there "
+                f"is nothing to learn. {self.other_column}"
+            )
+        require_learnable([example.label for example in examples], examples[0].source, self.other_column)
+        return {"labels": in_order(labels)}
+
+    def labels_of(self, example: L) -> Iterable[str]:
+        """The label of an example, and those of its parts."""
+        return [example.label]
+
+    def check(self, examples: list[L], vocabulary: Vocabulary, settings: S) -> None:
+        labels = ((example.label, f"{example.source}:{example.line}") for example in examples)
+        require_known_labels(labels, vocabulary["labels"], settings)
+
+    def score(self, examples: Sequence[L], predictions: Sequence[Prediction]) -> Scores:
+        return classification_scores([example.label for example in examples], predictions)
+
+    def counts(self, example: L, prediction: Prediction) -> Counts:
+        return classification_counts(example.label, prediction)
+
+    def remarks(self, scores: Scores) -> list[str]:
+        return remarks_on_one_label(scores, f"every {self.kind} is given the label")
+
+
+def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> dict[str, Plain]:
+    """`accuracy`; `macro_f1`, the mean F1 of the gold labels; `per_label`.
+
+    For each label: `precision`, `recall`, `f1`, the counts `gold`, `predicted` and `correct`, and `predicted_as`: how
+    many examples of this label were given which label.
+    """
+    labels = [prediction["label"] for prediction in predicted]
+    predicted_as = {label: Counter[str]() for label in in_order({*gold, *labels})}
+    for one, other in zip(gold, labels, strict=True):
+        predicted_as[one][other] += 1
+    correct = sum(counts[label] for label, counts in predicted_as.items())
+    found = Counter(labels)
+    figures = {label: label_figures(sum(own.values()), found[label], own[label]) for label, own in predicted_as.items()}
+    return {
+        "accuracy": percentage(correct, len(gold)),
+        "macro_f1": statistics.fmean(figures[label]["f1"] for label in set(gold)) if gold else 0.0,
+        "per_label": {
+            label: {**figures[label], "predicted_as": {other: own[other] for other in in_order(own)}}
+            for label, own in predicted_as.items()
+        },
+    }
+
+
+def classification_counts(gold: str, predicted: Prediction) -> Counts:
+    """One example's (right, wrongly given, missed) of each label."""
+    label = predicted["label"]
+    return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+
+
+def remarks_on_one_label(scores: Scores, what: str) -> list[str]:
+    """A remark if all predictions are one label, though the gold labels are several. `what`: how it begins."""
+    per_label = scores["per_label"]
+    assert isinstance(per_label, Mapping)
+    found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
+    if len(per_label) < 2 or len(found) != 1:
+        return []
+    return [f"{what} {found[0]!r}: train longer, on more data, or with smaller batches"]
+
+
+def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[str], settings: TaskSettings) -> None:
+    """TextError for a label that no training example has, unless the settings let it count as missed.
+
+    `labels`: each with its place (file and line).
+    """
+    group = next(group for group in vars(settings).values() if isinstance(group, LabelSettings))
+    if group.unseen_labels == "miss":
+        return
+    distinct = set(known)
+    for label, place in labels:
+        if label not in distinct:
+            raise TextError(
+                f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
+                "found. Fix it, or count it as missed with --unseen-labels miss."
+            )
+
+
+def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
+    """TextError if the labels of all training examples are likely something else: hardly any occurs twice, or most of
+    them are texts. `source`: the file; `step`: what to do then."""
+    distinct = set(labels)
+    if len(distinct) > _MOST_OF_FEW and 2 * len(distinct) > len(labels):
+        raise TextError(
+            f"{source}: there are {len(distinct):,} different labels ({some_of(distinct)}) for {len(labels):,} "
+            f"examples, so hardly any occurs twice and nothing can be learned. {step}"
+        )
+    texts = sorted(label for label in distinct if len(label.split()) > _MOST_WORDS)
+    if 2 * len(texts) > len(distinct):
+        raise TextError(
+            f"{source}: {len(texts):,} of the {len(distinct):,} different labels have more than {_MOST_WORDS} words "
+            f"({texts[0][:60]!r}), so they are likely texts. {step}"
+        )
+
+
+def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
+    """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
+    texts = [row[column] for row in rows]
+    distinct = set(texts)
+    # A premise stands in three pairs of SNLI, a label in many more.
+    if 4 * len(distinct) <= len(texts) or 2 * sum(map(_is_like_text, distinct)) <= len(distinct):
+        return None
+    for other in range(min(map(len, rows))):
+        values = [row[other] for row in rows]
+        num_values = len(set(values))
+        is_fewer = num_values <= len(distinct) and 2 * num_values <= len(values)
+        if other != column and num_values > 1 and is_fewer and all(0 < len(value.split()) <= 2 for value in values):
+            return other
+    return None
+
+
+def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, step: Callable[[int], str]) -> None:
+    """TextError if `column`, from 0, looks like texts, and another one like labels.
+
+    `name`: of the file. `step`: what to do if the labels are in the column of that number, from 1.
+    """
+    other = label_column_beside(rows, column) if rows else None
+    if other is not None:
+        raise TextError(
+            f"{name}: column {column + 1}, which is read as the label, has {rows[0][column][:60]!r}, but column "
+            f"{other + 1} has {rows[0][other]!r}, which looks like a label. {step(other + 1)}"
+        )
+
+
+def _is_like_text(value: str) -> bool:
+    return len(value.split()) > 2 or len(value) > _LONG_WORD
+
+
+def some_of(labels: Collection[str]) -> str:
+    """Labels in their order for a message: all of a few, else the first ones and the number of the others."""
+    shown = in_order(labels)
+    others = len(shown) - _LABELS_SHOWN
+    return ", ".join(shown) if others <= 0 else f"{', '.join(shown[:_LABELS_SHOWN])} and {others:,} more"
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Labels in the order of their numbers if all are whole numbers, else by the alphabet."""
+    distinct = set(labels)
+    # "1" and "01" are equal numbers, and sets have another order in every process.
+    return (
+        sorted(distinct, key=lambda label: (int(label), label))
+        if all(label.isdecimal() for label in distinct)
+        else sorted(distinct)
+    )

@@ -1,1 +1,0 @@
-"""Recurrent layers of task models: LSTMs and GRUs in both directions, or alternating between them."""

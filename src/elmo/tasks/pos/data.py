@@ -1,0 +1,279 @@
+"""Files with a tag for each token, CoNLL-U or other columns -> sentences, and back in the same form.
+
+A CoNLL-U file is recognized by its rows, and its columns have names. In other files all rows have equally many columns;
+`elmo.text.formats.columns` says what separates them and which lines are comments.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.task import TextReading
+from elmo.text.files.text_file import text_name
+from elmo.text.first_look.sample import look_at
+from elmo.text.formats.columns import (
+    ColumnSentence,
+    column_of_words,
+    column_sentences,
+    require_kept_words,
+    require_words,
+    why_not_words,
+    words_alone,
+)
+from elmo.text.formats.conllu import treebank_sentences
+from elmo.text.formats.signs import is_conllu
+from elmo.text.reading.settings import Reading
+
+AUTO = "auto"
+
+_LINES_LOOKED_AT = 300
+_SENTENCES_LOOKED_AT = 1000
+# In CoNLL-U, "_" says that a cell has no value; that a word has no features is a value.
+_MAY_BE_EMPTY = "FEATS"
+
+
+@dataclass(frozen=True)
+class TagSentence(TaggedSentence):
+    """A sentence with a tag for each token; it has no spans."""
+
+    text: list[str] = field(default_factory=list)
+    """All lines of a sentence of CoNLL-U, as in the file; [] if it comes from elsewhere."""
+    places: Sequence[int] = ()
+    """The place of each token's line in `text`."""
+    tag_place: int = 0
+    """The column of the tags in `text`, from 0."""
+
+
+def read_tagged(
+    path: Path | str,
+    *,
+    token_column: int = 0,
+    tag_column: str = AUTO,
+    encoding: str = "utf-8",
+    errors: Literal["strict", "skip"] = "strict",
+) -> list[TagSentence]:
+    """The sentences of a file.
+
+    `token_column`, `tag_column`: see `TokenTaggerSettings`. `errors`: "skip" leaves out sentences that can't be read,
+    with a TextWarning that counts them. Raises TextError with file and line for ragged columns, and for words without
+    a tag; ConfigError for columns that the file doesn't have.
+    """
+    name = text_name(path)
+    with skipping(path, errors) as on_bad:
+        lines = list(labelled_lines(path, encoding, on_bad))
+        of_form = _of_treebank if is_treebank(lines) else _of_columns
+        sentences = list(of_form(lines, name, (token_column, tag_column), on_bad))
+    if not sentences:
+        raise nothing_in(path, "sentence")
+    if len({sentence.document for sentence in sentences}) == 1:
+        return [replace(sentence, document=None) for sentence in sentences]
+    return sentences
+
+
+def read_untagged_treebank(path: Path | str, tag_column: str, reading: TextReading) -> Iterator[TagSentence]:
+    """The sentences of a CoNLL-U file without regard to their tags, in constant memory. Raises as `read_tagged`."""
+    on_bad = reading.on_bad_line if reading.errors == "skip" else None
+    lines = labelled_lines(path, reading.encoding, on_bad)
+    found = treebank_sentences(lines, text_name(path), on_bad, format_flags=False)
+    first = list(islice(found, _LINES_LOOKED_AT))
+    if reading.on_look is not None:
+        reading.on_look(look_at((it.tokens for it in first), Reading(tokenizer="whitespace"), text_name(path)))
+    for part in (first, found):
+        for sentence in part:
+            if sentence.tokens:
+                place = _place_in_treebank(sentence.names, tag_column, text_name(path))
+                yield TagSentence(sentence.tokens, text=sentence.text, places=sentence.places, tag_place=place)
+
+
+def write_tagged(pairs: Iterable[tuple[TagSentence, Sequence[str]]]) -> Iterator[str]:
+    """CoNLL-U again, with the predicted tags in the column of the tags; other sentences with a line for each token: its
+    columns and, last, the predicted tag, with tabs between them."""
+    for sentence, tags in pairs:
+        if sentence.text:
+            lines = list(sentence.text)
+            for place, tag in zip(sentence.places, tags, strict=True):
+                cells = lines[place].split("\t")
+                cells[sentence.tag_place] = tag
+                lines[place] = "\t".join(cells)
+            yield from lines
+        else:
+            rows = sentence.rows or [[token] for token in sentence.tokens]
+            yield from ("\t".join([*row, tag]) for row, tag in zip(rows, tags, strict=True))
+        yield ""
+
+
+def is_treebank(lines: Sequence[str]) -> bool:
+    """Whether a file has CoNLL-U's rows, but for a few that are wrong, or names its columns."""
+    filled = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    rows = [line for line in filled if line[0] != "#"]
+    names_columns = bool(filled) and filled[0].startswith("# global.columns")
+    return names_columns or 2 * sum(is_conllu([row]) for row in rows) > len(rows)
+
+
+def _of_treebank(
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+) -> Iterator[TagSentence]:
+    document = 0
+
+    def begin_document() -> None:
+        nonlocal document
+        document += 1
+
+    stream = treebank_sentences(lines, name, on_bad, on_new_document=begin_document, format_flags=False)
+    found = [(it, [it.text[at].split("\t") for at in it.places], document) for it in stream if it.tokens]
+    for number, (sentence, rows, own_document) in enumerate(found):
+        place = _place_in_treebank(sentence.names, columns[1], name)
+        token_place = columns[0] - 1 if columns[0] else sentence.names.index("FORM")
+        _require_place(token_place, len(sentence.names), "token_column", name)
+        if number == 0:
+            require_kept_words([rows for _, rows, _ in found[:_SENTENCES_LOOKED_AT]], token_place, name)
+        tags, column = [row[place] for row in rows], sentence.names[place]
+        if (at := _untagged(tags, column)) is not None:
+            line = sentence.numbers[at]
+            error = TextError(
+                f"{name}:{line}: the word {sentence.tokens[at]!r} has no {column} ({tags[at]!r}). Fix the line, name "
+                "another column with --tag-column, or leave such sentences out with --errors skip."
+            )
+            skip_or_raise(error, line, on_bad)
+            continue
+        yield TagSentence(
+            [row[token_place] for row in rows],
+            tags=tags,
+            source=name,
+            lines=sentence.numbers,
+            document=own_document,
+            text=sentence.text,
+            places=sentence.places,
+            tag_place=place,
+        )
+
+
+def _untagged(tags: Sequence[str], column: str) -> int | None:
+    """The place of the first word without a tag."""
+    empty = {""} if column == _MAY_BE_EMPTY else {"", "_"}
+    return next((place for place, tag in enumerate(tags) if tag in empty), None)
+
+
+def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
+    """The place of the column of tags, from 0."""
+    asked = "UPOS" if column == AUTO else column.upper()
+    upper = [known.upper() for known in names]
+    if not asked.isdecimal() and asked not in upper:
+        raise ConfigError(
+            f"{name}: tag_column is {column!r}, but the columns are {', '.join(names)}. Choose one of them with "
+            "--tag-column."
+        )
+    place = (
+        (int(asked) - 1) % len(names) if asked == "0" else int(asked) - 1 if asked.isdecimal() else upper.index(asked)
+    )
+    _require_place(place, len(names), "tag_column", name)
+    if upper[place] in ("ID", "FORM"):
+        raise ConfigError(
+            f"{name}: tag_column is {column!r}, which is the column {names[place]} of a CoNLL-U file, not one of tags. "
+            "Choose another one with --tag-column, such as upos or xpos."
+        )
+    return place
+
+
+def _numbered(column: str, num_columns: int) -> int:
+    """The place, from 0, of a column that is counted from 1; 0 is the last one."""
+    return (int(column) or num_columns) - 1
+
+
+def _require_place(place: int, num_columns: int, flag: str, where: str) -> None:
+    if not 0 <= place < num_columns:
+        raise ConfigError(
+            f"{where}: {flag} is {place + 1}, but the file has {num_columns} columns. Count from 1; 0 is the default."
+        )
+
+
+def _of_columns(
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+) -> Iterator[TagSentence]:
+    found = list(column_sentences(lines, name, on_bad))
+    sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
+    if not sample:
+        return
+    first = next(it for it in found if it.rows)
+    where, num_columns = f"{name}:{first.lines[0]}", len(first.rows[0])
+    places = _places(columns, sample, where)
+    require_words(sample, places[0], name, "--token-column")
+    document = 0
+    for block in found:
+        document += block.begins_document
+        it = words_alone(block) if places[0] > 0 and block.rows else block
+        try:
+            for row, number in zip(it.rows, it.lines, strict=True):
+                _check_row(row, num_columns, places, f"{name}:{number}")
+        except TextError as error:
+            skip_or_raise(error, it.lines[0], on_bad)
+            continue
+        if it.rows:
+            yield _sentence(it, name, places, document)
+
+
+def _sentence(it: ColumnSentence, name: str, places: tuple[int, int], document: int) -> TagSentence:
+    tokens, tags = ([row[place] for row in it.rows] for place in places)
+    return TagSentence(tokens, rows=it.rows, tags=tags, source=name, lines=it.lines, document=document)
+
+
+def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:
+    """The places of tokens and tags in a row, from 0."""
+    num_columns = len(sample[0][0])
+    if num_columns == 1:
+        raise TextError(
+            f"{where}: has one column, but each line must have a token and its tag, like 'Rome PROPN'. Put the columns "
+            "between tabs or spaces; text without tags is for 'elmo task predict'."
+        )
+    token_place = columns[0] - 1 if columns[0] else column_of_words(sample) or 0
+    _require_place(token_place, num_columns, "token_column", where)
+    if columns[1] == AUTO:
+        tag_place = _only_column_of_tags(sample, token_place, where)
+    elif columns[1].isdecimal():
+        tag_place = _numbered(columns[1], num_columns)
+    else:
+        raise ConfigError(
+            f"{where}: tag_column is {columns[1]!r}, but only a CoNLL-U file (ten columns between tabs, the first of "
+            f"which counts the words) has names of columns. Give the number of one of its {num_columns} columns."
+        )
+    _require_place(tag_place, num_columns, "tag_column", where)
+    if token_place == tag_place:
+        raise ConfigError(
+            f"{where}: the tokens and the tags would both be read from column {tag_place + 1} of {num_columns}. Say "
+            "which ones they are with --token-column and --tag-column."
+        )
+    return token_place, tag_place
+
+
+def _only_column_of_tags(sample: Sequence[Sequence[Sequence[str]]], token_place: int, where: str) -> int:
+    """The only column beside that of the tokens and one that counts them; TextError if there are several."""
+    others = [
+        place
+        for place in range(len(sample[0][0]))
+        if place != token_place and not (why_not_words(sample, place) or "").startswith("counts")
+    ]
+    if len(others) == 1:
+        return others[0]
+    shown = "; ".join(
+        f"{at + 1} ({', '.join(row[at] for row in sample[0][:3])})" for at in others if at < len(sample[0][0])
+    )
+    raise TextError(
+        f"{where}: several columns could have the tags: {shown}. Say which one is learned with --tag-column."
+    )
+
+
+def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
+    if len(row) != num_columns:
+        columns = "one column" if len(row) == 1 else f"{len(row)} columns"
+        raise TextError(
+            f"{where}: has {columns}, but the first line of the file has {num_columns}. Fix the line; a sentence ends "
+            "with a blank line."
+        )
+    for what, place in zip(("token", "tag"), places, strict=True):
+        if not row[place]:
+            raise TextError(f"{where}: column {place + 1}, the {what}, is empty. Fix the line.")

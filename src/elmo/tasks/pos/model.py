@@ -1,0 +1,79 @@
+"""TokenTagger: a biLSTM and a softmax over the tags of each token, which doesn't see its neighbors' tags.
+
+tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM -> [h ; ELMo] -> Linear -> softmax
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.linear import linear
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
+from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.pos.score import TokenTags
+from elmo.tasks.pos.settings import TokenTaggerSettings
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel, mean_of
+from elmo.tasks.tokens.representation import TokenRepresentation
+
+# As `functional.cross_entropy` has it: padding, and tags that the training data don't have.
+_LEFT_OUT = -100
+
+
+class TokenTagger(TaskModel[TagSentence, TokenTags]):
+    """Sentences -> a tag for each token."""
+
+    def __init__(self, settings: TokenTaggerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
+        """`vocabulary`: "labels", the tags; "words" and "characters" of the training data."""
+        super().__init__()
+        self.tokens = tokens
+        self.characters = own_characters(settings, vocabulary)
+        dim = tokens.require_input(settings.character_filters)
+        self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
+        self.dropout = VariationalDropout(settings.dropout)
+        self.tags = list(vocabulary["labels"])
+        self._numbers = {tag: number for number, tag in enumerate(self.tags)}
+        self._words = frozenset(vocabulary["words"])
+        self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
+
+    def forward(self, examples: Sequence[TagSentence]) -> Float[Tensor, "batch tokens tags"]:
+        """Logits; what stands behind the end of a sentence means nothing."""
+        sentences = [example.tokens for example in examples]
+        vectors = self.tokens(sentences)
+        read = vectors.input
+        if self.characters is not None:
+            read = torch.cat([read, self.characters(sentences)], dim=2)
+        hidden = vectors.with_output(self.bilstm(read, vectors.mask))
+        return self.project(self.dropout(hidden))
+
+    def loss(self, examples: Sequence[TagSentence]) -> Float[Tensor, ""]:
+        """Cross-entropy, averaged over the tokens of the batch whose tags the training data has."""
+        logits = self(examples)
+        gold = torch.full(logits.shape[:2], _LEFT_OUT)
+        for row, example in zip(gold, examples, strict=True):
+            row[: len(example.tags)] = torch.tensor([self._numbers.get(tag, _LEFT_OUT) for tag in example.tags])
+        count = max(1, int((gold != _LEFT_OUT).sum()))
+        flat = logits.flatten(0, 1), gold.flatten().to(logits.device)
+        return functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum") / count
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Its tags."""
+        return tuple(self.tags)
+
+    def predict_with(
+        self, others: Sequence[TaskModel[TagSentence, TokenTags]], examples: Sequence[TagSentence]
+    ) -> list[TokenTags]:
+        """By the mean of the models' probabilities."""
+        rows = mean_of([model(examples).softmax(dim=2) for model in self.together_with(others)]).argmax(dim=2).tolist()
+        return [
+            TokenTags(
+                [self.tags[number] for number in row[: len(example.tokens)]],
+                [token in self._words for token in example.tokens],
+            )
+            for row, example in zip(rows, examples, strict=True)
+        ]

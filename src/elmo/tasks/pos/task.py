@@ -1,0 +1,128 @@
+"""Tagging each token by itself, parts of speech above all, as a task."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmo.errors import TextError
+from elmo.tasks.labels import remarks_on_one_label, require_known_labels, require_learnable, some_of
+from elmo.tasks.ner.task import require_same_tokens
+from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
+from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
+from elmo.tasks.pos.settings import PosSettings
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.unlabelled import text_lines
+from elmo.text.formats.form import form_of
+
+if TYPE_CHECKING:
+    from elmo.tasks.pos.model import TokenTagger
+    from elmo.tasks.tokens.representation import TokenRepresentation
+
+_OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
+# So few tags may be those of a few words; of more, there are fewer than half as many as different words.
+_MOST_OF_FEW = 20
+
+
+class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
+    """Sentences with a tag for each token, in CoNLL-U or columns."""
+
+    name = "pos"
+    summary = "parts of speech, or any other tag of each token, in CoNLL-U or columns"
+    metric = "accuracy"
+    metric_kind = "accuracy"
+    needs_input = True
+    settings = PosSettings
+
+    def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
+        return self._read(path, settings, settings.tagger.tag_column)
+
+    def read_unlabelled(self, path: Path | str, settings: PosSettings, reading: TextReading) -> Iterator[TagSentence]:
+        if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
+            return read_untagged_treebank(path, settings.tagger.tag_column, reading)
+        return (TagSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
+
+    def group(self, example: TagSentence, place: int) -> Hashable:
+        return place if example.document is None else ("document", example.document)
+
+    def sentences(self, example: TagSentence) -> list[list[str]]:
+        return [example.tokens]
+
+    def vocabulary(self, examples: list[TagSentence], settings: PosSettings) -> Vocabulary:
+        from elmo.tasks.layers.characters import characters_of
+
+        source = examples[0].source
+        tags = [tag for example in examples for tag in example.tags]
+        labels, words = sorted(set(tags)), _words_of(examples)
+        if len(labels) == 1:
+            raise TextError(
+                f"{source}: all tokens of the training data have the tag {labels[0]!r}, so there is nothing to learn. "
+                f"{_OTHER_COLUMN}"
+            )
+        if len(labels) > _MOST_OF_FEW and 2 * len(labels) >= len(words):
+            raise TextError(
+                f"{source}: there are {len(labels):,} different tags ({some_of(labels)}) for {len(words):,} different "
+                f"tokens, so they are likely words or lemmas. {_OTHER_COLUMN}"
+            )
+        require_learnable(tags, source, _OTHER_COLUMN)
+        return {"labels": labels, "words": words, "characters": characters_of(set(words))}
+
+    def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[TagSentence]) -> Vocabulary:
+        return {**vocabulary, "words": _words_of(examples)}
+
+    def check(self, examples: list[TagSentence], vocabulary: Vocabulary, settings: PosSettings) -> None:
+        labels = (
+            (tag, f"{example.source}:{line}")
+            for example in examples
+            for tag, line in zip(example.tags, example.lines, strict=True)
+        )
+        require_known_labels(labels, vocabulary["labels"], settings)
+
+    def build(self, settings: PosSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TokenTagger":
+        from elmo.tasks.pos.model import TokenTagger
+
+        return TokenTagger(settings.tagger, vocabulary, tokens)
+
+    def score(self, examples: Sequence[TagSentence], predictions: Sequence[TokenTags]) -> Scores:
+        return tag_scores([example.tags for example in examples], predictions)
+
+    def counts(self, example: TagSentence, prediction: TokenTags) -> Counts:
+        return tag_counts(example.tags, prediction)
+
+    def rules(self, examples: list[TagSentence]) -> list[Rule[TagSentence, TokenTags]]:
+        return [majority_tags(examples)]
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: PosSettings) -> Scores:
+        right = self.read(gold, settings)
+        # `write` puts the predicted tags into the gold tags' column of CoNLL-U, or behind all other columns.
+        found = self._read(predicted, settings, settings.tagger.tag_column if right[0].text else "0")
+        require_same_tokens(right, found, str(gold), str(predicted))
+        return self.score(right, [TokenTags(sentence.tags) for sentence in found])
+
+    def remarks(self, scores: Scores) -> list[str]:
+        return remarks_on_one_label(scores, "every token is given the tag")
+
+    def write(self, pairs: Iterable[tuple[TagSentence, TokenTags]]) -> Iterator[str]:
+        return write_tagged((example, prediction.tags) for example, prediction in pairs)
+
+    def to_json(self, example: TagSentence, prediction: TokenTags) -> Mapping[str, Plain]:
+        found: dict[str, Plain] = {"tokens": example.tokens, "prediction": prediction.tags}
+        if example.offsets:
+            found["characters"] = [list(span) for span in example.offsets]
+        return found
+
+    def _read(self, path: Path | str, settings: PosSettings, tag_column: str) -> list[TagSentence]:
+        tagger = settings.tagger
+        return read_tagged(
+            path,
+            token_column=tagger.token_column,
+            tag_column=tag_column,
+            encoding=tagger.encoding,
+            errors=tagger.errors,
+        )
+
+
+def _words_of(examples: Iterable[TagSentence]) -> list[str]:
+    return sorted({token for example in examples for token in example.tokens})
+
+
+TASK = TokenTagging()

@@ -1,0 +1,73 @@
+"""Encoders by name: a biLM (`Embedder`), and the systems it was compared with; others can be added.
+
+What an encoder is, `elmo.embed.encoder` says.
+
+A package adds an encoder by an entry point of the group `elmo.encoders`, whose object is an `EncoderFactory`; on the
+command line `--encoder package.module:function` names one without an entry point.
+"""
+
+from importlib.metadata import entry_points
+from typing import Protocol, runtime_checkable
+
+from elmo.embed.embedder import Embedder
+from elmo.embed.encoder import Encoder
+from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
+
+ELMO, NONE = "elmo", "none"
+GROUP = "elmo.encoders"
+
+_COMPARED = {
+    "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
+    "cove": "elmo.cove:CoVeEncoder.load",
+}
+
+
+@runtime_checkable
+class EncoderFactory(Protocol):
+    """The function that makes an encoder."""
+
+    def __call__(self, model: str, *, device: str) -> Encoder:
+        """The encoder; `model` and `device` are the settings of these names."""
+        ...
+
+
+def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
+    """The encoder of that name: "elmo", "context2vec", "cove", an installed one, or package.module:function.
+
+    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; for the systems it was
+    compared with a folder. `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no such encoder,
+    WeightFileError for its model.
+    """
+    if name == ELMO:
+        return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
+    if name in _COMPARED and not model:
+        raise ConfigError(f"encoder is {name!r}, but model is empty, and there is no default. Name its folder.")
+    found = _factory(name)(model, device=device)
+    if not isinstance(found, Encoder):
+        raise ConfigError(
+            f"the encoder {name!r} gave a {type(found).__name__}, which lacks what an encoder needs: num_layers, "
+            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
+        )
+    return found
+
+
+def _factory(name: str) -> EncoderFactory:
+    installed = {point.name: point for point in entry_points(group=GROUP)}
+    if name in _COMPARED:
+        found: object = named_object(_COMPARED[name], "encoder")
+    elif name in installed:
+        found = installed[name].load()
+    elif ":" in name:
+        found = named_object(name, "encoder")
+    else:
+        raise ConfigError(
+            f"encoder is {name!r}, but must be one of {', '.join(map(repr, (NONE, ELMO, *_COMPARED, *installed)))}, or "
+            "package.module:function. Change it or leave it out."
+        )
+    if not isinstance(found, EncoderFactory):
+        raise ConfigError(
+            f"the encoder {name!r} is a {type(found).__name__}, not a function that makes an encoder. Name a function "
+            "like elmo.tasks.tokens.encoders.EncoderFactory."
+        )
+    return found

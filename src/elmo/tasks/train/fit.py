@@ -1,0 +1,273 @@
+"""fit: trains a task's model by these steps, whatever the task.
+
+batches of similar size -> loss + penalty of the mixes -> clipped gradients -> step of the optimizer
+an epoch done -> scored on the dev data -> better: its weights are kept; not better `patience` times: the end
+
+Random choices in a step (dropout, examples that are drawn) depend on the seed and the number of the step only, so a
+training that was stopped or killed and is resumed gives the same model bit for bit (on a CPU: some CUDA kernels add in
+varying order).
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, NoReturn
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from elmo.errors import ElmoError, Interrupted
+from elmo.process.progress.report import Progress, following
+from elmo.process.stop_flag import StopFlag, StopRequested
+from elmo.tasks.settings import FitSettings
+from elmo.tasks.task import E, P, S, Scores, Task
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.train.apply import mean_loss, predict_all
+from elmo.tasks.train.batches import (
+    enough_memory_for,
+    shuffled_batches,
+    training_limits,
+)
+from elmo.tasks.train.fit_folder import FitFolder, FitPosition
+from elmo.tasks.train.optimizers import Learner, Moment
+
+# Seconds after which an epoch under way is saved too.
+_SAVE_AFTER = 120.0
+# Keeps the steps of one seed apart from those of the next.
+_PRIME = 1_000_003
+
+
+class TrainingFailed(ElmoError):
+    """The loss or the gradient of a step is not finite (NaN or inf)."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a training ended; the model has the best epoch's weights."""
+
+    epochs: int
+    """Epochs done."""
+    best_epoch: int
+    """From 1; without dev data the last one."""
+    dev: Scores
+    """The best epoch's scores on the dev data; empty without dev data."""
+
+
+def fit(
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    train: Sequence[E],
+    dev: Sequence[E],
+    settings: FitSettings,
+    folder: Path,
+    *,
+    seed: int,
+    progress: Progress | bool = False,
+    flag: StopFlag | None = None,
+) -> Fitted:
+    """Trains a model, or resumes the training in `folder`.
+
+    `dev`: decides which epoch is the best; if empty, the last one is, and nothing ends early. `progress`: receives
+    the batches of the training and the examples that are scored; True: bars on stderr. `flag`: when it is raised,
+    everything is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is not finite.
+    """
+    devices = [model.tokens.device] if model.tokens.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices), following(progress) as reported:
+        return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, reported, flag or StopFlag()).run()
+
+
+@dataclass
+class _Fit(Generic[S, E, P]):
+    """One training: the arguments of `fit`, and how far it is."""
+
+    model: TaskModel[E, P]
+    task: Task[S, E, P]
+    train: Sequence[E]
+    dev: Sequence[E]
+    settings: FitSettings
+    folder: FitFolder
+    seed: int
+    progress: Progress
+    flag: StopFlag
+
+    def __post_init__(self) -> None:
+        self.learner = Learner(self.settings, self.model)
+        self.sizes = [self.task.size(example) for example in self.train]
+        self.position = self.folder.restore(self.model, self.learner)
+        self.batches = self._batches_of(self.position.epoch)
+
+    def run(self) -> Fitted:
+        """All epochs that are left."""
+        self._show()
+        while not self._is_over():
+            self._epoch()
+            self._evaluate()
+        done = self.position
+        self._show(ended=True)
+        self.folder.restore_best(self.model)
+        self.model.eval()
+        recorded = {line["epoch"]: line for line in self.folder.metrics()}
+        return Fitted(done.epoch, done.best_epoch, recorded.get(done.best_epoch, {}).get("dev", {}))
+
+    @property
+    def _best_by(self) -> str:
+        return self.settings.best_by or self.task.metric
+
+    def _is_over(self) -> bool:
+        done, patience = self.position, self.settings.patience
+        return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
+
+    def _epoch(self) -> None:
+        """The rest of the epoch under way."""
+        self.model.train()
+        self.batches = self._batches_of(self.position.epoch)
+        before, clock, saved = self.position.seconds, time.monotonic(), time.monotonic()
+        for batch in self.batches[self.position.batch :]:
+            loss = self._step([self.train[place] for place in batch])
+            now = time.monotonic()
+            self.position = replace(
+                self.position,
+                batch=self.position.batch + 1,
+                step=self.position.step + 1,
+                loss=self.position.loss + loss,
+                seconds=before + now - clock,
+            )
+            if self.position.batch < len(self.batches):  # an epoch is done when it is scored
+                self._show()
+            if self.flag.signal is not None:
+                self._stop()
+            if now - saved > _SAVE_AFTER:
+                self._save()
+                saved = now
+
+    def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
+        """A whole epoch's batches, each pass in an order of its own."""
+        limits = training_limits(self.settings, self.task, len(self.train))
+        first = epoch * self.settings.epoch_passes
+        batches: list[Int[np.ndarray, " batch"]] = []
+        for number in range(first, first + self.settings.epoch_passes):
+            if number > first and self.flag.signal is not None:  # millions of batches take a while
+                self._stop()
+            batches += shuffled_batches(self.sizes, limits, self.seed, number)
+        return batches
+
+    def _step(self, examples: list[E]) -> float:
+        step = self.position.step
+        _seed(_PRIME * self.seed + step, self.model.tokens.device)
+        random = np.random.default_rng([self.seed, step])
+        drawn = [self.task.drawn(example, random) for example in examples]
+        self.learner.begin(self._moment())
+        with enough_memory_for(self.task, drawn):
+            loss = self.model.loss(drawn)
+            (loss + self.model.tokens.penalty()).backward()
+        norm = self.learner.clip()
+        if not (math.isfinite(loss.item()) and math.isfinite(norm)):
+            raise self._failed(loss.item(), norm)
+        self.learner.step(step)
+        return loss.item()
+
+    def _moment(self) -> Moment:
+        done = self.position
+        return Moment(
+            done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
+        )
+
+    def _evaluate(self) -> None:
+        """Scores the epoch just done, keeps its weights if they are the best, and saves."""
+        began = time.monotonic()
+        try:
+            with self.learner.average.in_place():
+                scores, loss = self._dev_scores()
+                done = self._judged(scores, loss)
+                self.folder.record(self._line(done.epoch, scores, loss, time.monotonic() - began))
+        except StopRequested:
+            self._stop()
+        self.position = done
+        self._save()
+        self._show()
+
+    def _judged(self, scores: Scores, loss: float | None) -> FitPosition:
+        """The position after an epoch with these scores; the weights are kept if they are the best.
+
+        Patience counts from the first score above 0: before it, the model has only begun to learn.
+        """
+        done = replace(self.position, epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
+        score = self.task.figure(scores, self._best_by) if self.dev else 0.0
+        is_better = score > done.best_score
+        if done.best_epoch and not is_better and done.best_score > 0:
+            done = replace(done, fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
+        elif is_better:
+            done = replace(done, fruitless=0)
+        is_tie = score == done.best_score and loss is not None and loss < done.best_loss
+        if not self.dev or is_better or is_tie:
+            self.folder.save_best(self.model)
+            known_loss = math.inf if loss is None else loss
+            done = replace(done, best_epoch=done.epoch, best_score=score, best_loss=known_loss)
+        return done
+
+    def _dev_scores(self) -> tuple[Scores, float | None]:
+        """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
+        if not self.dev:
+            return {}, None
+        predictions = predict_all(
+            self.model, self.task, self.dev, self.settings, poll=self.flag.check, progress=self.progress
+        )
+        return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
+
+    def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
+        position = self.position
+        return {
+            "epoch": epoch,
+            "loss": round(position.loss / len(self.batches), 6),
+            "learning_rate": self.learner.rate,
+            "seconds": round(position.seconds, 3),
+            "scoring_seconds": round(scoring_seconds, 3),
+            "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),
+            "dev": scores,
+            "dev_loss": None if loss is None else round(loss, 6),
+            "mix_weights": self.model.tokens.mix_weights(),
+        }
+
+    def _show(self, *, ended: bool = False) -> None:
+        """Reports the position. `ended`: no batch follows, though epochs may be left."""
+        done, num_batches = self.position, len(self.batches)
+        # Later epochs may have a batch more or less than the one under way.
+        left = 0 if ended else (self.settings.epochs - done.epoch) * num_batches - done.batch
+        self.progress.show(f"seed {self.seed}", done.step, done.step + left, "batches", self._note())
+
+    def _note(self) -> str:
+        done = self.position
+        parts = [f"epoch {done.epoch + (done.batch > 0)}"]
+        if done.batch:
+            parts.append(f"loss {done.loss / done.batch:.4g}")
+        if done.best_epoch and self.dev:
+            parts.append(f"best dev {self._best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
+        return ", ".join(parts)
+
+    def _save(self) -> None:
+        self.folder.save(self.model, self.learner, self.position)
+
+    def _stop(self) -> NoReturn:
+        self._save()
+        raise Interrupted(
+            f"stopped in epoch {self.position.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
+            f"is saved in {self.folder.path}. Continue with the same command and --resume."
+        )
+
+    def _failed(self, loss: float, norm: float) -> TrainingFailed:
+        done = self.position
+        return TrainingFailed(
+            f"{self.folder.path}: epoch {done.epoch + 1}, batch {done.batch + 1}: the loss is {loss}, the gradient's "
+            f"global norm {norm}: the training of seed {self.seed} diverged. Its best weights so far are those of "
+            f"epoch {done.best_epoch} (0: none). Try a lower --learning-rate or --clip-norm."
+        )
+
+
+def _seed(number: int, device: torch.device) -> None:
+    """What `torch.manual_seed` does for the device alone: for others it notes a stack trace in each call."""
+    torch.default_generator.manual_seed(number)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(number)

@@ -1,0 +1,171 @@
+"""FitFolder: the training of one model on disk, to be resumed from there.
+
+    metrics.jsonl            one object an epoch
+    best.safetensors         the weights of the best epoch so far
+    checkpoint/              the last checkpoint; removed at the end
+        weights.safetensors  optimizer.safetensors  average.safetensors  progress.json  sha256.json
+
+Each file or folder appears whole or not at all, the best weights before the checkpoint that speaks of them: killed at
+any moment, training resumes from the last checkpoint and takes the same steps again.
+"""
+
+import json
+import math
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from jaxtyping import Shaped
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.bounded import open_regular
+from elmo.disk.json_file import read_record, read_records
+from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
+from elmo.errors import WeightFileError
+from elmo.tasks.tokens.representation import load_learned_state
+from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
+from elmo.weights.fingerprint import fingerprint
+
+_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json", SUMS_FILE})
+# In the file's own metadata.
+_FINGERPRINT_KEY = "sha256"
+
+
+@dataclass(frozen=True)
+class FitPosition:
+    """How far training is."""
+
+    epoch: int = 0
+    """Whole epochs done, their evaluation included."""
+    batch: int = 0
+    """Batches done of the epoch under way."""
+    step: int = 0
+    """Batches done of all epochs."""
+    loss: float = 0.0
+    """Sum of their losses."""
+    seconds: float = 0.0
+    """Spent on the epoch under way."""
+    best_epoch: int = 0
+    """The epoch of the best weights, from 1; 0: there is none yet."""
+    best_score: float = -math.inf
+    best_loss: float = math.inf
+    """The loss on the dev data at the best epoch; it decides between equal scores."""
+    fruitless: int = 0
+    """Epochs in a row without a better score, counted from the first score above 0."""
+    fruitless_all: int = 0
+    """The same over the whole training, not only in a row."""
+
+
+class FitFolder:
+    """One model's training on disk."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        for unfinished in path.glob(".*.unfinished"):  # of a killed process
+            shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
+        for old in path.glob(".checkpoint.*.old"):  # killed between the two renames of a replacement
+            shutil.rmtree(old) if self._checkpoint.is_dir() else old.rename(self._checkpoint)
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.path / "checkpoint"
+
+    @property
+    def _best(self) -> Path:
+        return self.path / "best.safetensors"
+
+    def save(self, model: nn.Module, learner: Learner, position: FitPosition) -> None:
+        """Writes the checkpoint."""
+        parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(learner.optimizer)}
+        if averaged := learner.average.tensors():
+            parts["average"] = averaged
+        size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
+        with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
+            for name, tensors in parts.items():
+                _write(tensors, unfinished / f"{name}.safetensors")
+            (unfinished / "progress.json").write_text(json.dumps(asdict(position)), encoding="utf-8")
+            write_sums(unfinished, sorted(path.name for path in unfinished.iterdir()))
+
+    def save_best(self, model: nn.Module) -> None:
+        """Write the weights as the best so far."""
+        weights = model.state_dict()
+        with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
+            _write(weights, unfinished)
+
+    def restore(self, model: nn.Module, learner: Learner) -> FitPosition:
+        """Loads the checkpoint, if there is one. WeightFileError if it is damaged."""
+        position = FitPosition()
+        if self._checkpoint.is_dir():
+            if changed := what_changed(self._checkpoint, own=True):
+                raise _damaged(self._checkpoint, changed)
+            load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
+            restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
+            if learner.average.tensors():
+                learner.average.restore(_read(self._checkpoint / "average.safetensors"))
+            try:
+                position = FitPosition(**read_record(self._checkpoint / "progress.json"))
+            except TypeError:
+                raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
+        self._forget_metrics_after(position.epoch)
+        return position
+
+    def restore_best(self, model: nn.Module) -> None:
+        """Give the model the best weights."""
+        load_learned_state(model, _read(self._best))
+
+    def record(self, values: dict[str, Any]) -> None:
+        """Append an epoch to metrics.jsonl."""
+        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(values) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The epochs recorded; a line that a killed process did not finish is left out."""
+        return [values for _, values in read_records(self.path / "metrics.jsonl", "epoch")]
+
+    def finish(self) -> None:
+        """Remove what only a training under way needs."""
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+        self._best.unlink(missing_ok=True)
+
+    def _forget_metrics_after(self, epoch: int) -> None:
+        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if values["epoch"] <= epoch)
+        if kept or (self.path / "metrics.jsonl").exists():
+            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
+                unfinished.write_text(kept, encoding="utf-8")
+
+
+def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    try:
+        save_file(plain, path, metadata={_FINGERPRINT_KEY: _fingerprint(plain)})
+    except SafetensorError as error:  # the library's way of saying that the disk is full
+        raise OSError(str(error)) from error
+
+
+def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:
+    """The tensors as they were written; elmo 0.1.0 wrote no fingerprint beside them."""
+    try:
+        open_regular(path).close()  # a FIFO would be waited for
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            noted = (file.metadata() or {}).get(_FINGERPRINT_KEY)
+    except (OSError, SafetensorError) as error:
+        raise _damaged(path, str(error)) from None
+    if noted is not None and noted != _fingerprint(tensors):
+        raise _damaged(path, "its tensors don't have the SHA-256 that was stored with them")
+    return tensors
+
+
+def _fingerprint(tensors: dict[str, Shaped[Tensor, "..."]]) -> str:
+    return fingerprint({name: tensor.numpy() for name, tensor in tensors.items()})
+
+
+def _damaged(path: Path, why: str) -> WeightFileError:
+    return WeightFileError(
+        f"{path}: can't be used ({why}): it is missing or damaged. Start the training again in another folder."
+    )

@@ -1,0 +1,151 @@
+"""Learner: what changes a task model's weights, by the names of `FitSettings`, and the average of the weights."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from elmo.tasks.settings import FitSettings
+from elmo.tasks.task import E, P
+from elmo.tasks.task_model import TaskModel
+
+
+class WeightAverage:
+    """An exponential moving average of trained weights, which is scored and kept in their place.
+
+    average <- d * average + (1 - d) * weights after each step. With a warm-up, d = min(decay, (1 + step) / (10 +
+    step)), so that the initial weights are soon forgotten; without one, d = decay, as in DocumentQA (0.999). A decay of
+    0 gives the weights themselves, and costs nothing. Source: Polyak and Juditsky 1992; Clark and Gardner 2017.
+    """
+
+    def __init__(self, parameters: Sequence[nn.Parameter], decay: float, *, warmup: bool = True) -> None:
+        """`decay`: how much of the average stays in a step, below 1."""
+        self._parameters = list(parameters) if decay else []
+        self._decay = decay
+        self._warmup = warmup
+        self._average = [parameter.detach().clone() for parameter in self._parameters]
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Takes in the weights after step 0, 1, ..."""
+        if self._average:
+            decay = min(self._decay, (1 + step) / (10 + step)) if self._warmup else self._decay
+            for average, parameter in zip(self._average, self._parameters, strict=True):
+                average.lerp_(parameter, 1 - decay)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """The parameters have the average's values while the block runs."""
+        weights = [parameter.detach().clone() for parameter in self._parameters]
+        self._set(self._average)
+        try:
+            yield
+        finally:
+            self._set(weights)
+
+    def tensors(self) -> dict[str, Float[Tensor, "..."]]:
+        """The average, by the numbers of the parameters; empty with a decay of 0."""
+        return {str(number): tensor for number, tensor in enumerate(self._average)}
+
+    def restore(self, tensors: dict[str, Float[Tensor, "..."]]) -> None:
+        """The reverse of `tensors`."""
+        for number, tensor in enumerate(self._average):
+            tensor.copy_(tensors[str(number)])
+
+    @torch.no_grad()
+    def _set(self, values: Sequence[Float[Tensor, "..."]]) -> None:
+        for parameter, value in zip(self._parameters, values, strict=True):
+            parameter.copy_(value)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where in a training a step is."""
+
+    step: int
+    """From 0."""
+    done: float
+    """Fraction of all epochs that lies before it."""
+    num_halvings: int = 0
+    """Epochs without a better dev score so far."""
+
+
+class Learner:
+    """The trained parameters of a model, their optimizer, and their average."""
+
+    def __init__(self, settings: FitSettings, model: TaskModel[E, P]) -> None:
+        self.settings = settings
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimizer = make_optimizer(settings, model)
+        self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return self.optimizer.param_groups[0]["lr"]
+
+    def begin(self, moment: Moment) -> None:
+        """Sets the rate of a step and forgets the gradients of the one before."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate_at(self.settings, moment)
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def clip(self) -> float:
+        """Clips the gradients; their global norm before `clip_norm`."""
+        if self.settings.clip_value:
+            nn.utils.clip_grad_value_(self.parameters, self.settings.clip_value)
+        return nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm or math.inf).item()
+
+    def step(self, number: int) -> None:
+        """Changes the weights by their gradients; `number`: of the step, from 0."""
+        self.optimizer.step()
+        self.average.update(number)
+
+
+def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim.Optimizer:
+    """The optimizer of the model's trained parameters, in two groups if weight decay is only for some of them."""
+    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+    decayed = [parameter for name, parameter in trained if model.is_decayed(name, parameter)]
+    others = [parameter for name, parameter in trained if not model.is_decayed(name, parameter)]
+    groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    groups = [group for group in groups if group["params"]]
+    if settings.optimizer == "adadelta":
+        return torch.optim.Adadelta(groups, lr=settings.learning_rate, rho=0.95, eps=settings.adadelta_epsilon)
+    rules: dict[str, Any] = {
+        "adam": torch.optim.Adam,
+        "adamw": torch.optim.AdamW,
+        "adagrad": torch.optim.Adagrad,
+        "sgd": torch.optim.SGD,
+    }
+    return rules[settings.optimizer](groups, lr=settings.learning_rate, fused=True)
+
+
+def rate_at(settings: FitSettings, moment: Moment) -> float:
+    """The learning rate of a step."""
+    if settings.decay == "linear":
+        return settings.learning_rate * (1 - moment.done)
+    if settings.decay == "halve":
+        return settings.learning_rate * 0.5**moment.num_halvings
+    if settings.decay == "staircase":
+        return settings.learning_rate * settings.decay_rate ** (moment.step // settings.decay_steps)
+    return settings.learning_rate
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Float[Tensor, "..."]]:
+    """What an optimizer remembers, as named tensors: "<number of the parameter>.<name>"."""
+    state = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": tensor for number, own in state.items() for name, tensor in own.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Float[Tensor, "..."]]) -> None:
+    """The reverse of `optimizer_tensors`, for an optimizer of the same settings and parameters."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, name = key.split(".", 1)
+        state.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,102 @@
+"""JSON arrays: `[{"text": ...}, ...]`, `["...", ...]` or `[["a", "b"], ...]` -> JSON lines, an element a line.
+
+An array may lie on one line or on many. The number of a row is that of its element, from 1.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from elmo.errors import TextError
+from elmo.text.files.decoding import decoded
+from elmo.text.files.lines import line_too_long, max_line_bytes
+from elmo.text.sentence_checks import is_flat_list
+
+_SPACES = re.compile(r"\s*")
+_ELEMENTS_LOOKED_AT = 512
+
+
+def is_array(lines: Sequence[str]) -> bool:
+    """Whether the first line that isn't blank begins one."""
+    return next((line for line in lines if line.strip()), "").lstrip().startswith("[")
+
+
+def array_as_lines(lines: Iterable[bytes], name: str, encoding: str, field: str) -> Iterator[bytes]:
+    """Each element as a line of JSON, in constant memory; a text or a list of tokens as an object with that `field`.
+
+    Raises TextError with file and line for what isn't a JSON array, and for an array of words, which could be one
+    tokenized sentence or many texts.
+    """
+    found = _elements(decoded(lines, name, encoding, None), name)
+    first = list(islice(found, _ELEMENTS_LOOKED_AT))
+    if is_flat_list(first):
+        raise TextError(
+            f"{name}: is an array of words ({first[0]!r:.40}, {first[1]!r:.40}, ...), which could be one sentence or "
+            'texts of one word. Write texts as objects, [{"text": "..."}], and a sentence\'s tokens as a list of their '
+            'own, [["...", "..."]].'
+        )
+    for element in chain(first, found):
+        yield (json.dumps(element if isinstance(element, dict) else {field: element}) + "\n").encode()
+
+
+# What may come -> each mark that may, and what may come after it.
+_MARKS = {
+    "start": {"[": "element or end"},
+    "element or end": {"]": "nothing"},
+    "comma or end": {",": "element", "]": "nothing"},
+    "element": {},
+    "nothing": {},
+}
+
+
+def _elements(lines: Iterator[str], name: str) -> Iterator[object]:
+    text, number, state, enough = "", 1, "start", 0
+    for line in chain(lines, [None]):
+        text += "" if line is None else line + "\n"
+        # An element that isn't whole is tried again when it is twice as long: a long one shall cost no square of it.
+        if line is not None and len(text) < enough:
+            continue
+        at = 0
+        while (at := _end_of_spaces(text, at)) < len(text):
+            if text[at] in _MARKS[state]:
+                state, at = _MARKS[state][text[at]], at + 1
+                continue
+            begun = number + text.count("\n", 0, at)
+            if not state.startswith("element"):
+                raise _not_an_array(name, begun, f"{text[at]!r} stands where {_DUE[state]} must")
+            try:
+                element, at = _decode(text, at)
+            except json.JSONDecodeError as error:
+                if line is None or text[error.pos :].strip():
+                    raise _not_an_array(name, number + text[: error.pos].rstrip().count("\n"), error.msg) from None
+                if len(text) - at > max_line_bytes():
+                    raise line_too_long(name, begun) from None
+                enough = 2 * (len(text) - at)
+                break
+            except (RecursionError, ValueError):
+                raise _not_an_array(name, begun, "it is nested too deeply, or has too long a number") from None
+            yield element
+            state = "comma or end"
+        else:
+            enough = 0
+        number += text.count("\n", 0, at)
+        text = text[at:]
+    if state != "nothing":
+        raise _not_an_array(name, number - 1, "it is cut off")
+
+
+_decode = json.JSONDecoder().raw_decode
+_DUE = {"start": "'['", "comma or end": "',' or ']'", "nothing": "the end of the file"}
+
+
+def _end_of_spaces(text: str, at: int) -> int:
+    match = _SPACES.match(text, at)
+    return at if match is None else match.end()
+
+
+def _not_an_array(name: str, line: int, why: str) -> TextError:
+    return TextError(
+        f"{name}:{line}: not a valid JSON array ({why}). Fix it, or write one object per line, or use --format text if "
+        "it is text all the same."
+    )

@@ -1,0 +1,107 @@
+"""The MT-LSTM of CoVe, as its authors published it.
+
+    wmtlstm-8f474287.pth    a state dict of torch's two-layer bidirectional LSTM, 300 cells per direction
+    glove.840B.300d.txt     the vectors of the words that it reads; they aren't in the first file
+
+Source: salesforce/cove, `cove/encoder.py` and README; docs/specification-tasks.md, 9.3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from elmo.disk.bounded import shown
+from elmo.errors import WeightFileError
+from elmo.weights.pickle import read_state_dict
+from elmo.weights.shapes import Shape
+from elmo.weights.soundness import require_finite
+
+PUBLISHED = "wmtlstm-8f474287.pth"
+WEIGHTS_SUFFIX = ".pth"
+NUM_LAYERS = 2
+
+_DIRECTIONS = ("", "_reverse")
+
+
+@dataclass(frozen=True)
+class CoVeModel:
+    """A model as data, without the word vectors."""
+
+    word_dim: int
+    """Dimensions of the word vectors that it reads."""
+    cells: int
+    """Cells per direction; a layer's vector has twice as many dimensions."""
+    tensors: dict[str, np.ndarray]
+    """By torch's names in a two-layer `nn.LSTM`; gates in torch's order: input, forget, cell, output."""
+
+
+@dataclass(frozen=True)
+class CoVeFiles:
+    """What a folder holds."""
+
+    weights: Path
+    vectors: Path
+
+
+def files_of(folder: Path | str) -> CoVeFiles:
+    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name.
+
+    Raises WeightFileError if there are others, or fewer.
+    """
+    folder = Path(folder)
+    try:
+        found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise _wrong_folder(folder, f"can't be listed ({error.strerror or error})") from None
+    weights = [path for path in found if path.suffix == WEIGHTS_SUFFIX]
+    vectors = [path for path in found if path.suffix != WEIGHTS_SUFFIX]
+    if len(weights) != 1 or len(vectors) != 1:
+        names = ", ".join(path.name for path in found[:5]) or "nothing"
+        raise _wrong_folder(folder, f"holds {names}{', ...' if len(found) > 5 else ''}")
+    return CoVeFiles(weights[0], vectors[0])
+
+
+def read(path: Path | str) -> CoVeModel:
+    """The weights of a .pth file. Raises WeightFileError if it isn't CoVe's LSTM."""
+    path = Path(path)
+    tensors = read_state_dict(path)
+    found = {name: tensor.shape for name, tensor in tensors.items()}
+    cells, word_dim = _sizes(found)
+    expected = shapes(word_dim, cells)
+    for name in {**expected, **found}:
+        if found.get(name) != expected.get(name):
+            raise WeightFileError(
+                f"{path}: the tensor {shown(name)} has shape {found.get(name)}, but {expected.get(name)} was expected "
+                "(None: no such tensor): the file doesn't hold CoVe's two-layer LSTM. Name the file that its authors "
+                f"published, {PUBLISHED}."
+            )
+    require_finite(tensors, str(path), "tensor")
+    return CoVeModel(word_dim, cells, {name: tensor.astype(np.float32) for name, tensor in tensors.items()})
+
+
+def _sizes(found: Mapping[str, Shape]) -> tuple[int, int]:
+    """Cells and word dimensions by the first tensor; the published ones if it has another form."""
+    shape = found.get("weight_ih_l0", ())
+    return (shape[0] // 4, shape[1]) if len(shape) == 2 and min(shape) > 0 else (300, 300)
+
+
+def shapes(word_dim: int, cells: int) -> Mapping[str, Shape]:
+    """Tensor -> shape."""
+    found: dict[str, Shape] = {}
+    for layer in range(NUM_LAYERS):
+        for direction in _DIRECTIONS:
+            end = f"l{layer}{direction}"
+            found[f"weight_ih_{end}"] = (4 * cells, 2 * cells if layer else word_dim)
+            found[f"weight_hh_{end}"] = (4 * cells, cells)
+            found[f"bias_ih_{end}"] = found[f"bias_hh_{end}"] = (4 * cells,)
+    return found
+
+
+def _wrong_folder(folder: Path, what: str) -> WeightFileError:
+    return WeightFileError(
+        f"{folder}: {what}, but a folder with two files was expected: CoVe's weights ({PUBLISHED}) "
+        "and the vectors of the words that they read (glove.840B.300d.txt). Put both, or links to them, into one "
+        "folder."
+    )

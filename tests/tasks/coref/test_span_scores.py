@@ -1,0 +1,53 @@
+"""Span vectors and buckets equal AllenNLP's extractors."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.tasks.coref.network import bucket
+from elmo.tasks.coref.span_scores import attention_in_spans, endpoints, weighted_mean
+
+
+@pytest.fixture(params=["random", "wide"])
+def case(request, golden_folder) -> dict[str, torch.Tensor]:
+    path = golden_folder / "tasks" / "spans" / f"{request.param}.npz"
+    if not path.is_file():
+        path = request.getfixturevalue("shared") / "golden" / "tasks" / "spans" / path.name
+    with np.load(path, allow_pickle=False) as found:
+        return {name: torch.from_numpy(found[name]) for name in found.files}
+
+
+@pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 1e-5), (torch.float64, "f64", 1e-9)])
+def test_spans_equal_the_originals(case, dtype, suffix, tolerance):
+    table, weight = case["width_embedding"].to(dtype), case["attention_weight"].to(dtype)
+    for row, (vectors, spans) in enumerate(zip(case["sequence"].to(dtype), case["spans"], strict=True)):
+        first, last = endpoints(vectors, spans)
+        widths = table[spans[:, 1] - spans[:, 0]]
+        scores = vectors @ weight + case["attention_bias"].to(dtype)
+        found = {
+            "endpoint": torch.cat([first, last, widths], dim=1),
+            "endpoint_products": torch.cat([first, last, first * last, first - last], dim=1),
+            "attentive": weighted_mean(*attention_in_spans(scores, spans), vectors),
+        }
+        for name, values in found.items():
+            torch.testing.assert_close(values, case[f"{name}_{suffix}"][row], atol=tolerance, rtol=tolerance)
+
+
+def test_no_spans_are_no_error():
+    spans = torch.zeros(0, 2, dtype=torch.int64)
+    assert weighted_mean(*attention_in_spans(torch.zeros(3), spans), torch.zeros(3, 4)).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("default_4_10", {}),
+        ("identity_4_total_20", {"num_buckets": 20}),
+        ("identity_2_total_8", {"num_single": 2, "num_buckets": 8}),
+    ],
+)
+def test_buckets_equal_the_originals(name, arguments, golden_folder):
+    case = json.loads((golden_folder / "tasks" / "spans" / "buckets.json").read_text())
+    assert bucket(torch.tensor(case["values"]), **arguments).tolist() == case[name]

@@ -1,0 +1,145 @@
+"""`elmo task` with parts of speech: trained, resumed, scored and used; wrong input ends with exit code 2."""
+
+import contextlib
+import io
+import json
+import random
+import re
+import sys
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.tasks.pos.model import TokenTagger
+
+WORDS = {"NOUN": ["cat", "dog", "tree"], "VERB": ["sees", "takes"], "DET": ["the", "a"]}
+SMALL = ["--encoder", "none", "--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--quiet"]
+
+
+def treebank(count, seed):
+    chance = random.Random(seed)
+    text = ""
+    for _ in range(count):
+        rows = [(chance.choice(WORDS[tag]), tag) for tag in ("DET", "NOUN", "VERB", "DET", "NOUN")]
+        cells = (f"{at}\t{word}\t_\t{tag}\t{tag[:2]}\t_\t_\tdep\t_\t_\n" for at, (word, tag) in enumerate(rows, 1))
+        text += "".join(cells) + "\n"
+    return text
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate(("train", "dev", "test")):
+        (tmp_path / f"{name}.conllu").write_text(treebank(30, seed), encoding="utf-8")
+    with (tmp_path / "test.conllu").open("a", encoding="utf-8") as file:
+        file.write("1\tunseen\t_\tNOUN\tNO\t_\t_\tdep\t_\t_\n\n")
+    return tmp_path
+
+
+def train(*flags, run="run"):
+    return main(["task", "train", "pos", "--train", "train.conllu", "-o", run, *SMALL, *flags])
+
+
+def test_a_run_is_scored_beside_the_rule_and_predicts_in_the_form_of_its_input(place, capsys):
+    assert train("--dev", "dev.conllu", "--test", "test.conllu", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    test = summary["per_seed"][0]["test"]
+    assert (test["tokens"], test["unknown"], summary["metric"]) == (151, 1, "accuracy")
+    (rule,) = summary["rules"]
+    assert rule["scores"]["test"]["accuracy_known"] == 100
+    assert rule["scores"]["test"]["unknown"] == 1
+    assert main(["task", "evaluate", "run", "test.conllu", "-o", "out.conllu", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out) == test
+    assert (place / "out.conllu").read_text() == (place / "run/seed-1/test.predictions").read_text()
+    assert main(["task", "score", "pos", "test.conllu", "out.conllu", "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert scored == {key: value for key, value in test.items() if key not in
+                      ("accuracy_known", "accuracy_unknown", "unknown")}  # fmt: skip
+    assert main(["task", "predict", "run", "test.conllu", "--quiet"]) == 0
+    assert capsys.readouterr().out == (place / "out.conllu").read_text()
+
+
+def test_text_is_tagged_line_by_line(place, capsys, monkeypatch):
+    assert train() == 0
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat sees\n\na dog\n"), encoding="utf-8"))
+    assert main(["task", "predict", "run", "-", "--tokenizer", "whitespace", "--quiet"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["the", "cat", "sees", "", "", "a", "dog", ""]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n"), encoding="utf-8"))
+    assert main(["task", "predict", "run", "-", "--tokenizer", "whitespace", "--quiet", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["tokens"], found["characters"]) == (["the", "cat"], [[0, 3], [4, 7]])
+    assert len(found["prediction"]) == 2
+
+
+def test_words_of_held_out_dev_data_are_not_known(place, capsys):
+    """Without --dev; each sentence has a word of its own, so those of the held-out ones are unknown."""
+    rows = "\n\n".join(f"the DET\nw{number} NOUN" for number in range(30))
+    (place / "own.txt").write_text(rows + "\n", encoding="utf-8")
+    assert main(["task", "train", "pos", "--train", "own.txt", "-o", "own", *SMALL, "--json"]) == 0
+    dev = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
+    assert dev["unknown"] == dev["tokens"] / 2 > 0
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_model(place):
+    assert train("--dev", "dev.conllu", run="whole") == 0
+    original, calls = TokenTagger.predict, []
+
+    def stop(model, examples):
+        calls.append(examples)
+        if len(calls) > 1:  # in the second epoch
+            raise KeyboardInterrupt
+        return original(model, examples)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TokenTagger, "predict", stop)
+        with contextlib.suppress(KeyboardInterrupt):
+            assert train("--dev", "dev.conllu", run="parts") != 0
+    assert (place / "parts/seed-1").is_dir() and not (place / "parts/scores.json").exists()
+    assert train("--dev", "dev.conllu", "--resume", run="parts") == 0
+    models = [(place / run / "model/model.safetensors").read_bytes() for run in ("whole", "parts")]
+    assert models[0] == models[1]
+
+
+LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "message"),
+    [
+        ("a\nb\n", [], ":1: has one column"),
+        (
+            "The cat sees a dog .\nIt runs away now .\n",
+            [],
+            ":2: has 5 columns, but the first row of its sentence has 6",
+        ),
+        ("a X\nb X\n", [], "all tokens of the training data have the tag 'X'"),
+        (LEMMAS, [], "there are 40 different tags .* for 80 different tokens, so they are likely words"),
+        ("a X\n\nb Y\n", ["--tag-column", "upos"], "only a CoNLL-U file"),
+        (treebank(3, 1).replace("NOUN", "_"), [], ":2: the word '.*' has no UPOS"),
+        (treebank(3, 1), ["--tag-column", "lemma"], "has no LEMMA"),
+        (treebank(3, 1), ["--tag-column", "tag"], "the columns are ID, FORM, LEMMA"),
+        ("The cat sees\n\nIt runs away\n", [], ":1: several columns could have the tags"),
+    ],
+)
+def test_wrong_files_end_with_exit_code_2_before_anything_is_written(place, capsys, text, flags, message):
+    (place / "wrong").write_text(text, encoding="utf-8")
+    assert main(["task", "train", "pos", "--train", "wrong", "-o", "run", *SMALL, *flags]) == 2
+    said = capsys.readouterr().err
+    assert re.search(message, said) and "wrong" in said and "Traceback" not in said
+    assert not (place / "run").exists()
+
+
+def test_a_tag_that_training_doesnt_have_is_an_error_or_a_miss(place, capsys):
+    (place / "other.conllu").write_text(treebank(3, 4).replace("VERB", "X"), encoding="utf-8")
+    assert train("--dev", "other.conllu") == 2
+    assert "other.conllu:3: the label 'X' isn't in the training data" in capsys.readouterr().err
+    assert train("--dev", "other.conllu", "--unseen-labels", "miss", "--json") == 0
+    dev = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
+    assert dev["per_label"]["X"]["correct"] == 0 < dev["per_label"]["X"]["gold"]
+
+
+def test_test_data_that_is_training_data_is_told_of(place, capsys):
+    assert train("--test", "train.conllu") == 0
+    assert "30 of the 30 examples of the test data are also training data" in capsys.readouterr().err

@@ -1,0 +1,78 @@
+"""`--errors skip` leaves out the one example that is wrong, in every task, and says how many those are."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from elmo.errors import TextError, TextWarning
+from elmo.tasks.registry import find
+
+
+def squad(*questions, context="Anna lives in Oslo"):
+    return {"paragraphs": [{"context": context, "qas": list(questions)}]}
+
+
+def question(name, start=0, text="Anna"):
+    return {"id": name, "question": "Who?", "answers": [{"text": text, "answer_start": start}]}
+
+
+def coref(name, cell="(1)", end="#end document\n"):
+    return f"#begin document ({name}); part 000\n{name} 0 0 Anna - {cell}\n{name} 0 1 she - (1)\n\n{end}"
+
+
+BAD = {
+    "ner, a tag": ("ner", "a O\n\nb X-PER\nc O\n\nd B-PER\n", ":3: the tag is 'X-PER'"),
+    "ner, columns": ("ner", "a O\n\nb O x\nc O\n\nd B-PER\n", ":4: has 2 columns"),
+    "ner, a sequence": ("ner", "a B-A\nb I-A\n\nc O\nd I-A\n\ne O\n", ":5: 'I-A' comes after 'O'"),
+    "pos, a tag": ("pos", "a\tX\n\nb\t\nc\tX\n\nd\tY\n", ":3: column 2, the tag, is empty"),
+    "pos, columns": ("pos", "a X\n\nb X x\nc Y\n\nd Y\n", ":4: has 2 columns"),
+    "sst, a blank review": ("sst", "1\tgood\n0\t\n0\tbad\n", ":2: column 2 is empty"),
+    "sst, a tree": ("sst", "(3 (2 a) (4 b))\n(3 (2 a) (4 b)\n(1 (2 a) (4 c))\n", ":2: column"),
+    "snli, columns": ("snli", "e\tA\tB\nn\tA\nn\tC\tD\n", ":2: has 2 tab-separated columns"),
+    "snli, JSON": ("snli", '{"label": "e", "premise": "A", "hypothesis": "B"}\n{\n' * 2, ":2: not valid JSON"),
+    "srl, brackets": ("srl", "a - (A0*)\nb b (V*)\n\na - (A0*\nb b (V*)\n\na - (A0*)\nb b (V*)\n", ":4: "),
+    "srl, columns": ("srl", "a - (A0*)\nb b (V*)\n\na - (A0*)\nb b\n\na - (A0*)\nb b (V*)\n", ":5: has 2 columns"),
+    "coref, brackets": ("coref", coref("a") + coref("b", "(1") + coref("c"), ":7: opens a mention"),
+    "coref, no end": ("coref", coref("a") + coref("b", end="") + coref("c"), ":6: the document 'b' has no"),
+    "coref, the last has no end": ("coref", coref("a") + coref("c") + coref("b", end=""), ":11: the document"),
+    "coref, no name": ("coref", coref("a") + coref("") + coref("c"), ":6: begins a document without a name"),
+    "coref, twice": ("coref", coref("a") + coref("a") + coref("c"), ":6: the document 'a_000' begins a second"),
+    "coref, JSON lines": (
+        "coref",
+        '{"doc_key": "a", "sentences": [["x"]]}\n{"doc_key": 1}\n{"doc_key": "c", "sentences": [["x"]]}\n',
+        ":2: is not an object",
+    ),
+    "squad, an answer": (
+        "squad",
+        json.dumps({"data": [squad(question("a"), question("b", 5), question("c"))]}),
+        "question 'b'",
+    ),
+    "squad, a passage": (
+        "squad",
+        json.dumps({"data": [squad(question("a")), squad(question("b"), context=" "), squad(question("c"))]}),
+        "context is empty",
+    ),
+    "squad, an id": (
+        "squad",
+        json.dumps({"data": [squad(question("a"), question("a"), question("c"))]}),
+        "the id 'a' belongs to two questions",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_the_example_that_is_wrong_is_left_out_and_counted(tmp_path, case):
+    name, text, message = BAD[case]
+    task = find(name)
+    settings = task.settings()
+    path = tmp_path / "data"
+    path.write_text(text)
+    with pytest.raises(TextError, match=message):
+        task.read(path, settings)
+    (group,) = [field.name for field in fields(settings) if hasattr(getattr(settings, field.name), "errors")]
+    skip = replace(settings, **{group: replace(getattr(settings, group), errors="skip")})
+    left_out = 2 if case == "snli, JSON" else 1
+    with pytest.warns(TextWarning, match=rf"left out what can't be read, {left_out} in all .*{message}"):
+        examples = task.read(path, skip)
+    assert len(examples) == 2
