@@ -24,7 +24,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import bfloat16_bits, quantized
 from elmo.weights.soundness import require_sound
 
 ONNX_FILE, TOKENS_FILE = "model.onnx", "tokens.json"
