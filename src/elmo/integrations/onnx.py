@@ -24,7 +24,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import bfloat16_bits, quantized
 from elmo.weights.soundness import require_sound
 
 ONNX_FILE, TOKENS_FILE = "model.onnx", "tokens.json"
@@ -45,13 +45,15 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredWeights = "float
     checkpoint contradicts itself, the vectors differ), OutputError.
     """
     require(dtype)
-    import onnx
-    import onnxruntime
+    import onnx  # pyright: ignore[reportMissingImports]
+    import onnxruntime  # pyright: ignore[reportMissingImports]
 
     require_sound(checkpoint)
     graph = _Graph(onnx, checkpoint, dtype)
     content = graph.model().SerializeToString()
-    with new_folder(Path(folder), size=len(content), force=force, replaceable=(ONNX_FILE, TOKENS_FILE)) as unfinished:
+    with new_folder(
+        Path(folder), size=len(content), force=force, replaceable=frozenset((ONNX_FILE, TOKENS_FILE))
+    ) as unfinished:
         (unfinished / ONNX_FILE).write_bytes(content)
         write_json(unfinished / TOKENS_FILE, checkpoint.token_map.to_dict(), indent=None)
         _require_right(onnxruntime, checkpoint, dtype, unfinished / ONNX_FILE)
@@ -97,7 +99,7 @@ class _Graph(_Operations):
     def model(self) -> Any:
         """The whole file's content."""
         helper, config = self.onnx.helper, self.config
-        inputs = {"lengths": ["batch"]}
+        inputs: dict[str, list[str | int]] = {"lengths": ["batch"]}
         if config.has_characters:
             inputs["characters"] = ["batch", "tokens", config.max_characters_per_token]
         if config.has_words:

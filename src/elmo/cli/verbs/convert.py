@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import tyro
 
@@ -11,6 +11,9 @@ from elmo.cli.early_checks import As
 from elmo.cli.output import print_report
 from elmo.errors import ConfigError
 from elmo.text.files.text_file import require_other_file
+
+if TYPE_CHECKING:
+    from elmo.integrations.onnx import StoredWeights
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,9 @@ def main(argv: list[str]) -> int:
         softmax=arguments.softmax,
     )
     if arguments.to == "onnx":
-        onnx_file.write(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
+        onnx_file.write(
+            checkpoint, arguments.output, dtype=cast("StoredWeights", arguments.dtype), force=arguments.force
+        )
     elif arguments.to == "native":
         write_checkpoint(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
     else:
