@@ -59,9 +59,9 @@ def main(argv: list[str]) -> int:
     from elmo.weights.native.write import write as write_checkpoint
 
     if arguments.to == "onnx":
-        from elmo.integrations import onnx as onnx_file
+        from elmo.integrations.onnx import require
 
-        onnx_file.require(arguments.dtype)
+        require(arguments.dtype)
     if arguments.to == "allennlp" and arguments.dtype != "float32":
         raise ConfigError(
             f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf only read float32. Leave --dtype out, or use "
@@ -77,9 +77,9 @@ def main(argv: list[str]) -> int:
         softmax=arguments.softmax,
     )
     if arguments.to == "onnx":
-        onnx_file.write(
-            checkpoint, arguments.output, dtype=cast("StoredWeights", arguments.dtype), force=arguments.force
-        )
+        from elmo.integrations.onnx import write as write_onnx
+
+        write_onnx(checkpoint, arguments.output, dtype=cast("StoredWeights", arguments.dtype), force=arguments.force)
     elif arguments.to == "native":
         write_checkpoint(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
     else:
