@@ -55,7 +55,7 @@ def test_a_model_of_the_package_is_where_it_is(asked, capsys):
 def test_a_mirror_is_refused_for_what_is_not_fetched_from_one(asked, name, capsys):
     assert command_line.main(["download", name, "--mirror", "https://mirror.example"]) == 2
     said = capsys.readouterr().err
-    assert "--mirror was given, but mirrors are asked only for" in said and f"{name} is none of them" in said
+    assert "--mirror was given, but mirrors are asked only for" in said and f"{name} is not one of them" in said
     assert asked == []
 
 
