@@ -7,6 +7,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from elmo.errors import MissingExtraError
+from elmo.integrations import onnx
+
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = {
     "spacy": ("spacy", "spacy"),
@@ -46,7 +51,13 @@ def test_a_missing_library_is_named_with_its_extra():
 
 def test_every_adapter_is_named_here():
     files = {path.stem for path in (ROOT / "src" / "elmo" / "integrations").glob("*.py")}
-    assert files - {"__init__", "model_reference", "texts"} == set(LIBRARIES)
+    assert files - {"__init__", "model_reference", "texts", "onnx"} == set(LIBRARIES)
+
+
+def test_onnx_files_are_written_with_an_extra_that_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(MissingExtraError, match=r"needs onnx, which is not installed. .* pip install 'pyelmo\[onnx\]'"):
+        onnx.require("float32")
 
 
 def test_every_adapter_is_under_300_lines():

@@ -192,7 +192,7 @@ def test_the_linear_layers_can_be_quantized(tiny_bilm, tiny_corpus):
 def test_ids_of_a_type_that_cannot_hold_them_are_refused(elmo, tiny_corpus):
     ids = elmo.character_ids(tiny_corpus)
     torch.testing.assert_close(vectors(elmo, ids.short()), vectors(elmo, ids))
-    with pytest.raises(ConfigError, match=r"torch\.int8, which has numbers up to 127 only, .* go up to 261"):
+    with pytest.raises(ConfigError, match=r"torch\.int8, whose largest number is 127, .* go up to 261"):
         elmo(ids.to(torch.int8))
 
 

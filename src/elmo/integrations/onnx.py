@@ -20,7 +20,7 @@ import numpy as np
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
 from elmo.engine.engine import Engine
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import ConfigError, MissingExtraError, WeightFileError
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
@@ -28,6 +28,7 @@ from elmo.weights.native.narrow import bfloat16_bits, quantized
 from elmo.weights.soundness import require_sound
 
 ONNX_FILE, TOKENS_FILE = "model.onnx", "tokens.json"
+_FILES = frozenset((ONNX_FILE, TOKENS_FILE))
 StoredWeights = Literal["float32", "int8"]
 
 _OPSET, _IR = 17, 8
@@ -39,9 +40,8 @@ _MOST_BYTES = 1 << 31  # what a protobuf file can hold
 def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredWeights = "float32", force: bool = False) -> None:
     """Writes model.onnx, and tokens.json, from which ids are made; both appear whole or not at all.
 
-    `dtype`: how matrices are stored. int8 takes a third of the bytes; they are float32 again when the file is loaded,
-    and all sums are float32 in either. What is written is loaded by onnxruntime and compared with the engine's vectors
-    before it appears. Raises ConfigError (the extra isn't installed, a model of more than 2 GB), WeightFileError (the
+    `dtype`: how matrices are stored; all arithmetic is in float32. onnxruntime's vectors are compared with the engine's
+    before the file appears. Raises MissingExtraError, ConfigError (a model of more than 2 GB), WeightFileError (the
     checkpoint contradicts itself, the vectors differ), OutputError.
     """
     require(dtype)
@@ -51,24 +51,19 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredWeights = "float
     require_sound(checkpoint)
     graph = _Graph(onnx, checkpoint, dtype)
     content = graph.model().SerializeToString()
-    with new_folder(
-        Path(folder), size=len(content), force=force, replaceable=frozenset((ONNX_FILE, TOKENS_FILE))
-    ) as unfinished:
+    with new_folder(Path(folder), size=len(content), force=force, replaceable=_FILES) as unfinished:
         (unfinished / ONNX_FILE).write_bytes(content)
         write_json(unfinished / TOKENS_FILE, checkpoint.token_map.to_dict(), indent=None)
         _require_right(onnxruntime, checkpoint, dtype, unfinished / ONNX_FILE)
 
 
 def require(dtype: str) -> None:
-    """Raises ConfigError for a type that ONNX files aren't written in, and unless the extra is installed."""
+    """Raises ConfigError for a type that ONNX files aren't written in, MissingExtraError without the extra."""
     if dtype not in get_args(StoredWeights):
         raise ConfigError(f"dtype must be float32 or int8 for ONNX (got {dtype!r}). Choose one of them.")
     for library in ("onnx", "onnxruntime"):
         if find_spec(library) is None:
-            raise ConfigError(
-                f"{library} is not installed: ONNX files are written with onnx and checked with onnxruntime. Install "
-                "them: pip install 'pyelmo[onnx]'"
-            )
+            raise MissingExtraError(library, "onnx", "writing ONNX files")
 
 
 class _Operations:
@@ -255,18 +250,15 @@ class _Graph(_Operations):
 def _facts(checkpoint: Checkpoint) -> dict[str, str]:
     """What a program that reads the file may want to know."""
     config, boundaries = checkpoint.config, checkpoint.token_map.ids(checkpoint.token_map.boundary_tokens)
-    facts = {
+    ids = {"boundary_characters": boundaries.characters, "boundary_words": boundaries.words}
+    return {
         "model_hash": content_hash(checkpoint),
         "layers": "0: the token layer; the last one is the top layer",
         "characters": config.characters,
         "max_characters_per_token": str(config.max_characters_per_token),
         "licence": checkpoint.metadata.get("licence", ""),
+        **{name: str(found.tolist()) for name, found in ids.items() if found is not None},
     }
-    if boundaries.characters is not None:
-        facts["boundary_characters"] = str(boundaries.characters.tolist())
-    if boundaries.words is not None:
-        facts["boundary_words"] = str(boundaries.words.tolist())
-    return facts
 
 
 def _rounded(name: str, tensor: Float[np.ndarray, "*shape"], dtype: StoredWeights) -> Float[np.ndarray, "*shape"]:
@@ -280,14 +272,11 @@ def _rounded(name: str, tensor: Float[np.ndarray, "*shape"], dtype: StoredWeight
 
 
 def _require_right(runtime: Any, checkpoint: Checkpoint, dtype: StoredWeights, file: Path) -> None:
-    """Raises WeightFileError unless the file gives the engine's vectors for two sentences in one batch."""
-    config = checkpoint.config
-    chance = np.random.default_rng(0)
-    lengths = np.array([3, 5])
+    """WeightFileError unless the file gives the engine's vectors for two sentences in a batch."""
+    config, chance, lengths = checkpoint.config, np.random.default_rng(0), np.array([3, 5])
     given: dict[str, Any] = {"lengths": lengths}
     if config.has_characters:
-        shape = (2, 5, config.max_characters_per_token)
-        given["characters"] = chance.integers(1, config.num_characters, shape)
+        given["characters"] = chance.integers(1, config.num_characters, (2, 5, config.max_characters_per_token))
     if config.has_words:
         given["words"] = chance.integers(1, config.num_words, (2, 5))
     options = runtime.SessionOptions()
@@ -297,14 +286,12 @@ def _require_right(runtime: Any, checkpoint: Checkpoint, dtype: StoredWeights, f
     tensors = {name: _rounded(name, np.asarray(checkpoint.tensors[name]), dtype) for name in checkpoint.tensors}
     engine = Engine(config, tensors)
     characters, words = given.get("characters"), given.get("words")
-    table = engine.token_vectors(
-        None if characters is None else characters.reshape(10, -1).astype(np.int32),
-        None if words is None else words.reshape(10),
-    )
+    characters = None if characters is None else characters.reshape(10, -1).astype(np.int32)
+    table = engine.token_vectors(characters, None if words is None else words.reshape(10))
     expected, _ = engine.contextualize(table.reshape(2, 5, -1), lengths)
     for row, length in enumerate(lengths):
         error = float(np.abs(layers[:, row, :length] - expected[:, row, :length]).max())
-        if not error <= _CLOSE * max(1.0, float(np.abs(expected).max())) or layers[:, row, length:].any():
+        if not error <= _CLOSE * max(1.0, np.abs(expected).max()) or layers[:, row, length:].any():
             raise WeightFileError(
                 f"onnxruntime {runtime.__version__} gives other vectors than this package, by {error:.1e}. Nothing was "
                 "written. Please report the model and this version."

@@ -281,7 +281,7 @@ def engine_groups() -> dict[str, Group]:
         return exact.token_vectors(characters)
 
     def one_direction(vectors: Any, lengths: Any, hidden: Any, cell: Any) -> Any:
-        return engines.contextualize(engine.stacks()[:1], vectors, lengths, State(hidden, cell))
+        return engines._contextualized(engine.stacks()[:1], vectors, lengths, State(hidden, cell))
 
     one = {**padded, "hidden": normal(2, 3, 8), "cell": normal(2, 3, 16)}
     return {
