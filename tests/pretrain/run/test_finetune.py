@@ -163,7 +163,7 @@ def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(ConfigError, match="comparison_sentences is -1"):
+    with pytest.raises(ConfigError, match="comparison_sentences must be .* .got -1"):
         FinetuneConfig(comparison_sentences=-1)
     with pytest.raises(ConfigError, match="learning_rate"):
         FinetuneConfig(learning_rate=0)

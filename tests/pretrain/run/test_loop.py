@@ -32,6 +32,7 @@ from elmo.pretrain.run.saved_training import restore_from
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 from elmo.process.stop_flag import StopRequested, stop_flag
+from elmo.setting_checks import LARGEST_COUNT
 from elmo.weights.native.read import read
 
 
@@ -249,15 +250,15 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
 @pytest.mark.parametrize(
     "settings",
     [
-        {"batch_size": 10**20},
-        {"unroll_steps": 10**20},
-        {"character_dim": 10**20},
+        {"batch_size": LARGEST_COUNT},
+        {"unroll_steps": LARGEST_COUNT},
+        {"character_dim": LARGEST_COUNT},
         {"cell_size": 10**6, "projection_size": 10**6},
         {"num_layers": 10**6},
         {"filters": ((1, 10**20),)},
-        {"num_negative_samples": 10**20},
-        {"word_dim": 10**20},
-        {"num_highway": 10**20},
+        {"num_negative_samples": LARGEST_COUNT},
+        {"word_dim": LARGEST_COUNT},
+        {"num_highway": LARGEST_COUNT},
     ],
 )
 def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_written(
@@ -269,10 +270,10 @@ def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_writte
 
 
 @pytest.mark.parametrize("name", ["max_steps", "warmup_steps", "log_every", "save_every", "keep_checkpoints"])
-def test_a_count_may_be_as_large_as_it_likes(
+def test_a_count_may_be_as_large_as_any_setting(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
 ) -> None:
-    pretrain(replace(recipe, epochs=1, **{name: 10**20}), data, tmp_path / "run")
+    pretrain(replace(recipe, epochs=1, **{name: LARGEST_COUNT}), data, tmp_path / "run")
 
 
 @pytest.mark.parametrize(("name", "value"), [("epochs", 1e300), ("seed", 1 << 63), ("learning_rate", float("inf"))])
