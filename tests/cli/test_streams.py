@@ -68,7 +68,7 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
         patch.setattr("elmo.text.files.lines.limited_lines", lambda *_: iter([b"a\n"]))
         assert main(["embed", "-", "-o", str(tmp_path / "x.h5"), "-m", str(tmp_path / "model")]) == 2
     sys.stdin.close()
-    assert "x.h5.partial/input.txt.unfinished: can't be written: No space left" in capsys.readouterr().err
+    assert "x.h5.partial/input.txt: can't be written: No space left" in capsys.readouterr().err
     assert not (tmp_path / "x.h5.partial").exists()
 
 

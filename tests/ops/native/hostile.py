@@ -572,8 +572,8 @@ GROUPS = {
 def forget_sizes() -> None:
     """Arrays of any size pass."""
 
-    def agree(want: Any, shape: Any, sizes: dict) -> bool:
-        for (times, size), length in zip(want.axes, shape, strict=True):
+    def agree(axes: Any, shape: Any, sizes: dict) -> bool:
+        for (times, size), length in zip(axes, shape, strict=True):
             sizes.setdefault(size, length // times)
         return True
 
