@@ -264,6 +264,7 @@ def test_a_figure_that_fails_leaves_the_record_and_the_table(model_folder, tmp_p
 
 @pytest.mark.parametrize("name", ["both.svg", "./both.svg"])
 def test_a_record_and_a_figure_of_one_name_are_refused_before_the_work(name, tmp_path):
+    pytest.importorskip("matplotlib")
     (tmp_path / "text.txt").write_text("a b\nc d\n")
     command = ["geometry", str(tmp_path / "text.txt"), "-o", str(tmp_path / "both.svg")]
     with pytest.raises(ConfigError, match=r"--output and --figure both name .*both.svg, where one result would"):
