@@ -24,7 +24,10 @@ from elmo.errors import ConfigError, MissingExtraError, WeightFileError
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.native.narrow import bfloat16_bits, quantized
+from elmo.weights.native.names import MODEL_FILE
+from elmo.weights.native.narrow import Held, Narrow
+from elmo.weights.native.tensor_file import narrowed
+from elmo.weights.native.write import stored_type
 from elmo.weights.soundness import require_sound
 
 ONNX_FILE, TOKENS_FILE = "model.onnx", "tokens.json"
@@ -221,15 +224,12 @@ class _Graph(_Operations):
 
     def factor(self, name: str) -> str:
         """The transpose of a matrix, as float32 whatever it is stored as."""
-        matrix, floats = np.asarray(self.checkpoint.tensors[name]), self.onnx.TensorProto.FLOAT
-        if self.dtype == "float32":
-            return self.array(matrix.T, np.float32)
-        if "_lstm." not in name:  # as in our own format, the token encoder's are bfloat16
-            return self.add("Cast", self.array(bfloat16_bits(matrix).T, np.uint16), to=floats)
+        held, floats = _held(name, self.checkpoint.tensors[name], self.dtype), self.onnx.TensorProto.FLOAT
+        if not isinstance(held, Narrow):
+            return self.array(held.T, np.float32)
         # Cast and Mul: with DequantizeLinear onnxruntime rounds the other factor of the product too.
-        whole, steps = quantized(matrix)
-        stored = self.add("Cast", self.array(whole.T, np.int8), to=floats)
-        return self.add("Mul", stored, self.array(steps.T, np.float32))
+        stored = self.add("Cast", self.array(held.stored.T, held.stored.dtype), to=floats)
+        return stored if held.steps is None else self.add("Mul", stored, self.array(held.steps.T, np.float32))
 
     def tensor(self, name: str) -> str:
         """A tensor of the checkpoint that is stored as float32."""
@@ -261,14 +261,9 @@ def _facts(checkpoint: Checkpoint) -> dict[str, str]:
     }
 
 
-def _rounded(name: str, tensor: Float[np.ndarray, "*shape"], dtype: StoredWeights) -> Float[np.ndarray, "*shape"]:
-    """A tensor as `_Graph.factor` stores it."""
-    if dtype == "float32" or not name.endswith("weight") or tensor.ndim != 2:
-        return tensor
-    if "_lstm." not in name:
-        return (bfloat16_bits(tensor).astype(np.uint32) << np.uint32(16)).view(np.float32)
-    whole, steps = quantized(tensor)
-    return whole * steps
+def _held(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredWeights) -> Held:
+    """A tensor in its stored form: matrices as our own format has them, all else in float32."""
+    return narrowed(name, tensor, stored_type(MODEL_FILE, name, dtype) if np.ndim(tensor) == 2 else "float32")
 
 
 def _require_right(runtime: Any, checkpoint: Checkpoint, dtype: StoredWeights, file: Path) -> None:
@@ -283,7 +278,7 @@ def _require_right(runtime: Any, checkpoint: Checkpoint, dtype: StoredWeights, f
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     (layers,) = session.run(["layers"], given)
-    tensors = {name: _rounded(name, np.asarray(checkpoint.tensors[name]), dtype) for name in checkpoint.tensors}
+    tensors = {name: np.asarray(_held(name, tensor, dtype)) for name, tensor in checkpoint.tensors.items()}
     engine = Engine(config, tensors)
     characters, words = given.get("characters"), given.get("words")
     characters = None if characters is None else characters.reshape(10, -1).astype(np.int32)

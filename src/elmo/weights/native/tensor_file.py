@@ -44,7 +44,7 @@ def write_tensors(
     stored: dict[str, np.ndarray] = {}
     digests = {}
     for name, tensor in sorted(tensors.items()):
-        held = _narrowed(name, tensor, (types or {}).get(name, dtype))
+        held = narrowed(name, tensor, (types or {}).get(name, dtype))
         digests[name] = digest(np.asarray(held))
         stored[name] = held.stored if isinstance(held, Narrow) else held
         if isinstance(held, Narrow) and held.steps is not None:
@@ -161,7 +161,7 @@ def _checked_digest(path: Path, name: str, held: Held) -> str:
     return made.hexdigest()
 
 
-def _narrowed(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredType) -> Held:
+def narrowed(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredType) -> Held:
     """A tensor in its stored form."""
     if dtype == "bfloat16":
         return Narrow(bfloat16_bits(tensor))

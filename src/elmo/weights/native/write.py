@@ -43,7 +43,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     with new_folder(Path(folder), size=size, force=force, replaceable=MODEL_FOLDER_FILES) as unfinished:
         for name, tensors in parts.items():
             if tensors is not None:
-                types: dict[str, StoredType] = {key: _stored_type(name, key, dtype) for key in tensors}
+                types: dict[str, StoredType] = {key: stored_type(name, key, dtype) for key in tensors}
                 write_tensors(unfinished / name, tensors, types=types)
         if checkpoint.vocabulary is not None:
             (unfinished / VOCABULARY_FILE).write_bytes(encoded_word_list(checkpoint.vocabulary))
@@ -52,7 +52,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
         write_json(unfinished / CONFIG_FILE, facts_of(checkpoint, unfinished))
 
 
-def _stored_type(file: str, name: str, dtype: StoredType) -> StoredType:
+def stored_type(file: str, name: str, dtype: StoredType) -> StoredType:
     """What a tensor of a model stored as `dtype` is stored as."""
     if dtype == "float32" or file == WARM_STATE_FILE:
         return "float32"
