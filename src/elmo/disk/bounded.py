@@ -75,13 +75,16 @@ def kind_of(status: os.stat_result) -> str:
     return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
 
 
-def file_hash(path: Path, *, own: bool = False) -> str:
-    """SHA-256 (hexadecimal) over the content of a regular file, however long it is. Raises OSError.
+def file_hash(*paths: Path, own: bool = False) -> str:
+    """SHA-256 (hexadecimal) over the content of regular files, one after the other, however long. Raises OSError.
 
     `own`: see above.
     """
-    with open_regular(path, own=own) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    result = hashlib.sha256()
+    for path in paths:
+        with open_regular(path, own=own) as file:
+            hashlib.file_digest(file, lambda: result)
+    return result.hexdigest()
 
 
 def is_file(path: Path) -> bool:

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import file_hash
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.token_map import TokenMap
 from elmo.weights.catalogue import published_hash
-from elmo.weights.fingerprint import file_hash, fingerprint
+from elmo.weights.fingerprint import fingerprint
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def read_hashed(files: Sequence[Path], read: Callable[[], Checkpoint]) -> Checkp
 
 def _source_files(files: Sequence[Path]) -> tuple[SourceFile, ...]:
     try:
-        return tuple(SourceFile(path, file_hash([path])) for path in files)
+        return tuple(SourceFile(path, file_hash(path)) for path in files)
     except OSError as error:
         raise WeightFileError(
             f"{error.filename}: can't be read: {error.strerror or error}. Check the file and its permissions."

@@ -1,21 +1,16 @@
-"""Fingerprints: SHA-256 over named tensors, or over files.
+"""Fingerprints: SHA-256 over named tensors.
 
 The fingerprint of tensors combines one digest per tensor, so that it can be computed while a file is read.
 """
 
 import hashlib
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped
-
-# Large: files are hashed in a thread, which releases and takes the interpreter's lock for every block.
-_BLOCK = 16 << 20
 
 
 def digest(tensor: Shaped[np.ndarray, "..."]) -> str:
@@ -59,17 +54,6 @@ def fingerprint(tensors: Mapping[str, Shaped[np.ndarray, "..."]], words: Sequenc
 def text_hash(text: str) -> str:
     """SHA-256 (hexadecimal) over a text's UTF-8 bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def file_hash(paths: Iterable[Path]) -> str:
-    """SHA-256 (hexadecimal) over the bytes of the files, one after the other."""
-    result = hashlib.sha256()
-    for path in paths:
-        with open_regular(path) as file:
-            block = memoryview(bytearray(min(_BLOCK, max(1, os.fstat(file.fileno()).st_size))))
-            while size := file.readinto(block):
-                result.update(block[:size])
-    return result.hexdigest()
 
 
 def damaged_values(path: Path) -> WeightFileError:

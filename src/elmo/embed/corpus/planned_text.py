@@ -15,12 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from elmo.disk.bounded import file_hash
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError, Interrupted, TextError
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Int
-from elmo.weights.fingerprint import file_hash
 
 StopAsked = Callable[[], bool]
 
@@ -126,7 +126,7 @@ def planned_text(
         windows_of(lengths, limits),
         bad_lines,
         bad_rows,
-        file_hash(source.paths),
+        file_hash(*source.paths),
         num_bytes,
         len(lengths),
     )

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
+from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, TextError
 from elmo.model.lm_head import LMHead
@@ -32,7 +33,6 @@ from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.fingerprint import file_hash
 from elmo.weights.native.names import VOCABULARY_FILE
 
 RESULT_FILE = "perplexities.json"
@@ -115,7 +115,7 @@ def resume_finetuning(
 
 def _hash_of(text: str | None) -> str | None:
     try:
-        return None if text is None else file_hash([Path(text)])
+        return None if text is None else file_hash(Path(text))
     except OSError as error:
         raise TextError(
             f"{text}: the old text can't be read: {error.strerror or error}. It is read before and after the training, "

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
+from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
 from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
-from elmo.weights.fingerprint import file_hash
 
 _SHOWN = {"bilm": "biLM"}
 
@@ -50,7 +50,7 @@ def is_training_data(run: Path, file: Path) -> bool:
     if not facts.is_file() or not file.is_file():
         return False
     data = read_record(facts).get("data")
-    return isinstance(data, dict) and data.get("train") == file_hash([file])
+    return isinstance(data, dict) and data.get("train") == file_hash(file)
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Files:
 
     def hashes(self) -> dict[str, str]:
         """SHA-256 of each file there is."""
-        return {name: file_hash([path]) for name, path in self.present().items()}
+        return {name: file_hash(path) for name, path in self.present().items()}
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Job(Generic[S, E, P]):
 def _vectors_hash(file: str) -> str | None:
     """SHA-256 of a file of static vectors; None for what can be read only once."""
     check_is_text_file(file)
-    return None if is_stream(file) else file_hash([Path(file)])
+    return None if is_stream(file) else file_hash(Path(file))
 
 
 AnyJob: TypeAlias = Job[Any, Any, Any]

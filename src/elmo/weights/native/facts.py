@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_file, is_there, shown
+from elmo.disk.bounded import file_hash, is_file, is_there, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.fingerprint import file_hash, text_hash
+from elmo.weights.fingerprint import text_hash
 from elmo.weights.native.names import CONFIG_FILE, RUN_MODEL, TOKENS_FILE, VOCABULARY_FILE
 
 FORMAT_VERSION = 1
@@ -44,7 +44,7 @@ def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     )
     facts = dict(zip(_CONFIG_KEYS, values, strict=True))
     files = [folder / name for name in _HASHED_FILES]
-    hashes = {path.name: file_hash([path]) for path in files if path.is_file()}
+    hashes = {path.name: file_hash(path) for path in files if path.is_file()}
     hashes["architecture"] = text_hash(json.dumps(facts["architecture"], sort_keys=True))
     return facts | {_HASHES_KEY: hashes}
 
@@ -56,7 +56,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
     """
     hashes = facts.get(_HASHES_KEY, {})
     found = {"architecture": text_hash(json.dumps(facts["architecture"], sort_keys=True))}
-    found |= {name: file_hash([folder / name]) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
+    found |= {name: file_hash(folder / name) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
     for name, sha256 in hashes.items():
         if name == TOKENS_FILE and name not in found:
             raise WeightFileError(f"{folder / name}: is missing, but {CONFIG_FILE} lists it. Get the model again.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from elmo.disk.atomic import new_folder
-from elmo.disk.bounded import is_file
+from elmo.disk.bounded import file_hash, is_file
 from elmo.disk.cache import cache_folder
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json
@@ -24,7 +24,6 @@ from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import Progress, following
 from elmo.weights import formats
 from elmo.weights.catalogue import MAX_BYTES, published_hash
-from elmo.weights.fingerprint import file_hash
 from elmo.weights.published.sources import RemoteFile, Source, source_of
 from elmo.weights.published.transfer import Refused, discard, transfer
 from elmo.weights.published.unpack import unpack, unpacked_size
@@ -69,7 +68,7 @@ def from_archive(archive: Path) -> Path:
 
     Raises WeightFileError if the archive is unsound or has no model.
     """
-    name = f"{archive.stem}-{file_hash([archive])[:16]}"
+    name = f"{archive.stem}-{file_hash(archive)[:16]}"
     folder = cache_folder() / "unpacked" / name
     with _alone(name):
         if not folder.is_dir():
@@ -143,7 +142,7 @@ def _downloaded_file(source: Source, file: RemoteFile, folder: Path, parts: Path
             if known is None and address.startswith("http:"):
                 warnings.warn(
                     f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
-                    f"the way could have changed it. Its SHA-256 is {file_hash([part])}.",
+                    f"the way could have changed it. Its SHA-256 is {file_hash(part)}.",
                     stacklevel=2,
                 )
             return part
@@ -175,7 +174,7 @@ def _require_file(part: Path, known: str | None) -> None:
             read_json(part)
         except WeightFileError:
             problem = "the answer is not JSON (it may be a login page)"
-    if problem is None and known is not None and known != (found := file_hash([part])):
+    if problem is None and known is not None and known != (found := file_hash(part)):
         problem = f"the file has the SHA-256 {found}, but the published file has {known}"
     if problem is not None:
         discard(part)
