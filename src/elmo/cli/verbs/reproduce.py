@@ -10,12 +10,12 @@ from typing import Annotated, Generic, Literal
 
 import tyro
 
-from elmo.cli.arguments import Switch, given_options, overridden, parsed
-from elmo.cli.early_checks import As, check_tokens
+from elmo.cli.arguments import Switch, parsed
+from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
 from elmo.cli.verbs.analyze import produce
-from elmo.cli.verbs.task.train import settings_beneath
+from elmo.cli.verbs.task.train import chosen_settings
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
@@ -139,10 +139,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=task.settings()),
         settings_later=True,
     )
-    begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
-    beneath = settings_beneath(task, arguments.config, begun)
-    settings = overridden(beneath, arguments.settings, given_options(argv[1:]))
-    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
+    settings = chosen_settings(task, arguments, argv[1:], arguments.output / f"{experiment}.run.json")
     # Here, so that --help does not wait for torch.
     from elmo.reproduce.experiment import reproduce
     from elmo.tasks.train.job import Files, Job, RunOptions

@@ -1,6 +1,6 @@
 """`elmo task train`: labelled files -> a trained model, its scores and predictions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal
@@ -62,10 +62,7 @@ def train(argv: list[str]) -> int:
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=task.settings()),
         settings_later=True,
     )
-    begun = arguments.output / "run.json" if arguments.resume else None
-    beneath = settings_beneath(task, arguments.config, begun)
-    settings = overridden(beneath, arguments.settings, given_options(argv[1:]), _ignored)
-    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
+    settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json", _ignored)
     # Here and below, so that --help does not wait for numpy and torch.
     from elmo.tasks.train.job import Files, Job, RunOptions
 
@@ -104,20 +101,31 @@ def _print_notes(task: AnyTask, summary: dict[str, Any], run: str) -> None:
         print_note(remark, run)
 
 
-def settings_beneath(task: AnyTask, config: Path | None, begun: Path | None) -> Any:
-    """The task's own settings, overridden by a resumed run's, then by a TOML file's; flags override these.
+def chosen_settings(
+    task: AnyTask,
+    arguments: Any,
+    argv: Sequence[str],
+    begun: Path,
+    ignored: Callable[[Any], Iterator[Ignored]] | None = None,
+) -> Any:
+    """The task's own settings, overridden by a resumed run's, then by a TOML file's, then by flags; checked.
 
-    `begun`: the settings file of a resumed run. Raises ConfigError for a missing file, or one of another task.
+    `arguments`: of a verb that trains models of the task; `begun`: the settings file of its run. Raises ConfigError for
+    a missing file, or one of another task.
     """
     settings = task.settings()
-    if begun is not None:
+    if arguments.resume:
         if not begun.is_file():
             raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
         noted = read_record(begun)
         if noted["task"] != task.name:
             raise ConfigError(f"{begun}: the run is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
         settings = with_table(settings, noted["settings"], str(begun))
-    return settings if config is None else with_table(settings, read_toml(config), str(config))
+    if arguments.config is not None:
+        settings = with_table(settings, read_toml(arguments.config), str(arguments.config))
+    settings = overridden(settings, arguments.settings, given_options(argv), ignored)
+    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
+    return settings
 
 
 def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
