@@ -91,7 +91,8 @@ class _Graph(_Operations):
 
     def __init__(self, onnx: Any, checkpoint: Checkpoint, dtype: StoredWeights) -> None:
         super().__init__(onnx, count())
-        self.checkpoint, self.config, self.dtype = checkpoint, checkpoint.config, dtype
+        self.checkpoint, self.config = checkpoint, checkpoint.config
+        self.dtype: StoredWeights = dtype
         self.constants: dict[bytes, Any] = {}
 
     def model(self) -> Any:
