@@ -152,3 +152,10 @@ def own_characters(settings: CharacterSettings, vocabulary: Vocabulary) -> Chara
         filters=settings.character_filters,
         width=settings.character_width,
     )
+
+
+def with_characters(
+    vectors: Float[Tensor, "batch tokens dim"], characters: CharacterCNN | None, sentences: Sequence[Sequence[str]]
+) -> Float[Tensor, "batch tokens more_dim"]:
+    """[vectors ; those of the task's own char CNN], if it has one."""
+    return vectors if characters is None else torch.cat([vectors, characters(sentences)], dim=2)

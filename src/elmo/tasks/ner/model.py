@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
@@ -71,8 +71,6 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
     def _emissions(self, examples: Sequence[TaggedSentence]) -> tuple[Float[Tensor, "batch tokens tags"], TokenVectors]:
         sentences = [example.tokens for example in examples]
         vectors = self.tokens(sentences)
-        read = vectors.input
-        if self.characters is not None:
-            read = torch.cat([read, self.characters(sentences)], dim=2)
+        read = with_characters(vectors.input, self.characters, sentences)
         hidden = self.bilstm(read, vectors.mask, vectors.elmo.get(BETWEEN))
         return self.project(self.dropout(vectors.with_output(hidden))), vectors

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.pos.data import TagSentence
@@ -44,9 +44,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         """Logits; what stands behind the end of a sentence means nothing."""
         sentences = [example.tokens for example in examples]
         vectors = self.tokens(sentences)
-        read = vectors.input
-        if self.characters is not None:
-            read = torch.cat([read, self.characters(sentences)], dim=2)
+        read = with_characters(vectors.input, self.characters, sentences)
         hidden = vectors.with_output(self.bilstm(read, vectors.mask))
         return self.project(self.dropout(hidden))
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from elmo.ops.dropout import Dropout
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
-from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.linear import Maxout, linear
 from elmo.tasks.layers.recurrent import BiLSTM
 from elmo.tasks.sst.data import LabelledSentence
@@ -46,9 +46,7 @@ class Classifier(LabelModel[LabelledSentence]):
         """Logits."""
         sentences = [example.tokens for example in examples]
         vectors = self.tokens(sentences)
-        given = vectors.input
-        if self.characters is not None:
-            given = torch.cat([given, self.characters(sentences)], dim=2)
+        given = with_characters(vectors.input, self.characters, sentences)
         read = self.projection_dropout(torch.relu(self.project(self.input_dropout(given))))
         encoded = vectors.with_output(self.encoder(read, vectors.mask))
         attended = attend(encoded, encoded, vectors.mask)
