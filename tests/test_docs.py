@@ -71,7 +71,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> 
     for name in ("train", "dev", "test"):
         rows = "1\tAnna\t_\tPROPN\t_\t_\t_\t_\t_\t_\n2\tlives\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n"
         (place / f"{name}.conllu").write_text(rows * 8, encoding="utf-8")
+        rows = rows.replace("Anna", "안나는").replace("lives", "산다")
+        (place / f"ko-{name}.conllu").write_text(rows * 8, encoding="utf-8")
     (place / "reviews.tsv").write_text("good\ta fine film .\nbad\ta dull film .\n" * 6, encoding="utf-8")
+    (place / "후기.tsv").write_text("긍정\t재미있는 영화 .\n부정\t지루한 영화 .\n" * 6, encoding="utf-8")
     (place / "text.txt").write_text("Anna lives in New York .\n\nRome\n", encoding="utf-8")
     torch.save(allennlp_state(), place / "weights.th")
     monkeypatch.chdir(place)
@@ -132,14 +135,17 @@ def test_the_table_of_switches_names_each_with_its_default() -> None:
 
 
 @pytest.mark.slow
-def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [line for block in blocks("tag-your-own-text.md", "sh") for line in block.splitlines()]
-    assert len(lines) >= 12
+@pytest.mark.parametrize(("page", "at_least"), [("tag-your-own-text.md", 12), ("ko/tag-your-own-text.md", 7)])
+def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(
+    page: str, at_least: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    assert len(lines) >= at_least
     for line in lines:
         assert run_line(line) == 0, line
-    (block,) = blocks("tag-your-own-text.md", "python")
+    (block,) = blocks(page, "python")
     capsys.readouterr()
-    exec(compile(block, "tag-your-own-text.md", "exec"), {})
+    exec(compile(block, page, "exec"), {})
     assert capsys.readouterr().out.startswith("[")
 
 
