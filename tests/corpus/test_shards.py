@@ -229,10 +229,10 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vocab_size": 3}, "size is 3, but must be at least 4"),
-        ({"min_count": 0}, "min_count is 0"),
-        ({"num_beginnings": -1}, "num_beginnings is -1"),
-        ({"vocab_size": 9, "num_beginnings": 6}, "size is 9, but must be at least 10"),
+        ({"vocab_size": 3}, r"size must be at least 4 \(got 3\)"),
+        ({"min_count": 0}, "min_count must be at least 1"),
+        ({"num_beginnings": -1}, "num_beginnings must be at least 0.*got -1"),
+        ({"vocab_size": 9, "num_beginnings": 6}, r"size must be at least 10 \(got 9\)"),
         ({"vocabulary": "words", "num_beginnings": 9}, "Give one or the other"),
         ({"max_characters_per_token": 2}, r"max_characters_per_token must be .* .got 2."),
         ({"max_characters_per_token": 10**20}, r"max_characters_per_token must be 3 to .* .got 100000000000000000000."),

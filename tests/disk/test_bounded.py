@@ -26,7 +26,7 @@ def test_more_is_refused_until_the_limits_are_lifted(tmp_path, monkeypatch):
 def test_another_value_than_0_and_1_is_refused(tmp_path, monkeypatch, value):
     (tmp_path / "file").write_bytes(b"1")
     monkeypatch.setenv("ELMO_NO_LIMITS", value)
-    with pytest.raises(ConfigError, match=f"ELMO_NO_LIMITS is '{value}', but must be 1"):
+    with pytest.raises(ConfigError, match=rf"ELMO_NO_LIMITS must be 1, .*got '{value}'"):
         read_bytes(tmp_path / "file", limit=5)
     monkeypatch.setenv("ELMO_NO_LIMITS", "0")
     assert read_bytes(tmp_path / "file", limit=5) == b"1"

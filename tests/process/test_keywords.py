@@ -81,7 +81,7 @@ def _switches() -> list[tuple[Callable[..., object], str]]:
 def test_every_switch_in_public_takes_true_and_false_only():
     assert len(_switches()) > 15
     for function, name in _switches():
-        with pytest.raises(ConfigError, match=f"{name} is 'no', but must be True or False"):
+        with pytest.raises(ConfigError, match=rf"{name} must be True or False \(got 'no'\)"):
             function(**{name: "no"})
     with pytest.raises(ConfigError, match="skip_connections must be true or false .got 'no'."):
         elmo.BiLMConfig(skip_connections="no")
@@ -93,6 +93,6 @@ def test_a_switch_is_on_or_off(value):
     def write(path: str, *, force: bool = False) -> bool:
         return force
 
-    with pytest.raises(ConfigError, match="force is .*, but must be True or False"):
+    with pytest.raises(ConfigError, match="force must be True or False"):
         write("x", force=value)
     assert write("x", force=np.bool_(True))

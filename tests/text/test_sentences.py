@@ -138,7 +138,7 @@ def test_a_folder_is_an_error_that_says_so(tmp_path):
 
 
 def test_an_unknown_way_to_meet_bad_lines_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="errors is 'replace'.*strict, skip"):
+    with pytest.raises(ConfigError, match="errors must be strict or skip .*'replace'"):
         read_sentences(written(tmp_path, b"a\n"), errors="replace")
 
 

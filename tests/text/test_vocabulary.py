@@ -48,12 +48,12 @@ def test_special_words_in_the_text_are_not_counted_again():
 
 @pytest.mark.parametrize("size", [3, 0, -1])
 def test_a_size_without_room_for_a_word_is_refused(size):
-    with pytest.raises(ConfigError, match=f"size is {size}, but must be at least 4"):
+    with pytest.raises(ConfigError, match=rf"size must be at least 4 \(got {size}\)"):
         Vocabulary.from_counts(COUNTS, max_size=size)
 
 
 def test_a_minimum_count_of_nothing_is_refused():
-    with pytest.raises(ConfigError, match="min_count is 0"):
+    with pytest.raises(ConfigError, match="min_count must be at least 1"):
         Vocabulary.from_counts(COUNTS, min_count=0)
 
 

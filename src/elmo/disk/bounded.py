@@ -112,7 +112,7 @@ def limit_now(limit: int) -> int:
     value = os.environ.get(LIMITS_VARIABLE, "0")
     if value not in ("0", "1", ""):
         raise ConfigError(
-            f"{LIMITS_VARIABLE} is {value!r}, but must be 1 to lift the limits, or 0. Set it to one of them."
+            f"{LIMITS_VARIABLE} must be 1, which lifts the limits, or 0 (got {value!r}). Set it to one of them."
         )
     return NO_LIMIT if value == "1" else limit
 

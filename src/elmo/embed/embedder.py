@@ -99,7 +99,7 @@ class Embedder:
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
         if state not in get_args(StatePolicy):
-            raise ConfigError(f"state is {state!r}, but must be one of zero, warm and carry. Choose one of them.")
+            raise ConfigError(f"state must be zero, warm or carry (got {state!r}). Choose one of them.")
         hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
         require_warm_state(state, warm_state)
         place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
@@ -504,7 +504,7 @@ class Embedder:
 def _checked_bytes(cache_bytes: object) -> int:
     if isinstance(cache_bytes, bool) or not isinstance(cache_bytes, int | np.integer) or cache_bytes < 0:
         raise ConfigError(
-            f"cache_bytes is {cache_bytes!r}, but must be an integer of at least 0: bytes for token vectors to "
-            "remember. Leave it out for the default, or pass 0 for none."
+            f"cache_bytes, the memory for known words, must be an integer of at least 0 (got "
+            f"{cache_bytes!r}). Leave it out for the default, or pass 0 for none."
         )
     return int(cache_bytes)

@@ -45,12 +45,12 @@ class ModelReference:
     def __post_init__(self) -> None:
         if self.state not in get_args(State):
             raise ConfigError(
-                f"state is {self.state!r}, but must be 'zero' or 'warm' here: another library decides which sentences "
+                f"state must be 'zero' or 'warm' here (got {self.state!r}): another library decides which sentences "
                 "are computed together and in which order, so nothing can be carried from one to the next."
             )
         if self.model is not None and not isinstance(self.model, str | Path):
             raise ConfigError(
-                f"model is {self.model!r}, but must be a name, a path or a hub id. Convert a pair of files to a folder "
+                f"model must be a name, a path or a hub id (got {self.model!r}). Convert a pair of files to a folder "
                 "first: elmo convert WEIGHTS OUT --options OPTIONS"
             )
         self.model = str(self.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL)

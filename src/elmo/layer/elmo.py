@@ -256,8 +256,8 @@ class ELMo(nn.Module):
             )
         if ids.dim() not in (3, 4):
             raise ConfigError(
-                f"character ids of shape {tuple(ids.shape)} were given, but must be (batch, tokens, characters), or "
-                "(batch, groups, tokens, characters). Make them with this model's character_ids()."
+                f"character ids must have the shape (batch, tokens, characters) or (batch, groups, tokens, characters) "
+                f"(got {tuple(ids.shape)}). Make them with this model's character_ids()."
             )
         if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
             raise ConfigError(
@@ -274,12 +274,10 @@ _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lamb
 def _check(num_mixes: int, dropout: float, trainable: bool) -> None:
     if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
         raise ConfigError(
-            f"num_mixes is {num_mixes}, but at most {_MOST_MIXES} make sense: a model needs one for each "
-            "place that reads vectors. Pass 1 or 2."
+            f"num_mixes must be at most {_MOST_MIXES} (got {num_mixes}): a model needs one for each place that reads "
+            "vectors. Pass 1 or 2."
         )
     if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout < 1:
-        raise ConfigError(
-            f"dropout is {dropout!r}, but is a probability: it must be at least 0 and below 1. Pass 0 for none."
-        )
+        raise ConfigError(f"dropout, a probability, must be at least 0 and below 1 (got {dropout!r}). Pass 0 for none.")
     if not isinstance(trainable, bool):
-        raise ConfigError(f"trainable is {trainable!r}, but must be True or False.")
+        raise ConfigError(f"trainable must be True or False (got {trainable!r}).")

@@ -66,12 +66,12 @@ def require_alike(**tensors: Tensor | None) -> None:
             continue
         if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
             found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
-            raise ConfigError(f"{name}: {found}, but must be a tensor of floats. Convert it with .float().")
+            raise ConfigError(f"{name} must be a tensor of floats (got {found}). Convert it with .float().")
         devices.add(tensor.device)
     if len(devices) > 1:
         raise ConfigError(
-            f"the tensors {', '.join(tensors)} are on {' and '.join(sorted(map(str, devices)))}, but must be on one "
-            "device. Move them with .to(device)."
+            f"the tensors {', '.join(tensors)} must be on one device (they are on "
+            f"{' and '.join(sorted(map(str, devices)))}). Move them with .to(device)."
         )
 
 

@@ -51,7 +51,7 @@ def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
                 what = function.__qualname__.removesuffix(".__init__")
                 raise ConfigError(f"{what} has no argument {name!r}. {advice[name]}")
             if name in switches and not is_bool(value):
-                raise ConfigError(f"{name} is {value!r}, but must be True or False. Pass one of them, or leave it out.")
+                raise ConfigError(f"{name} must be True or False (got {value!r}). Pass one of them, or leave it out.")
         return function(*arguments, **keywords)
 
     return checked

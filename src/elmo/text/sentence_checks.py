@@ -109,7 +109,7 @@ def refuse_without_order(value: Any, name: str, needed: str) -> None:
     else:
         return
     shown = _short(value) if isinstance(value, Mapping | Set) else f"a {type(value).__name__}"
-    raise ConfigError(f"{name} is {shown}, but must be {needed}: {what}.")
+    raise ConfigError(f"{name} must be {needed} (got {shown}): {what}.")
 
 
 def require_place(tokens: Sequence[str], place: int) -> None:
@@ -128,10 +128,11 @@ def checked_count(value: Any, name: str, what: str) -> int:
     except TypeError:
         count = None
     if count is None or not 1 <= count <= LARGEST_COUNT:
-        most = "" if count is None or count < 1 else f", and {LARGEST_COUNT:,} at most"
+        most = "" if count is None or count < 1 else f" and at most {LARGEST_COUNT:,}"
+        shown = _short(value) if count is None else count
         raise ConfigError(
-            f"{name} is {_short(value)}, but must be an integer of at least 1{most}: it is a number of {what}. Leave "
-            "it out for the default."
+            f"{name}, a number of {what}, must be an integer of at least 1{most} (got {shown}). Leave it out for the "
+            "default."
         )
     return count
 

@@ -77,7 +77,7 @@ def rows_and_form(
 ) -> tuple[Form, Iterator[tuple[int, Row]]]:
     """As `read_rows`, and the form that the first lines have, which are read here."""
     if errors not in get_args(OnBadText):
-        raise ConfigError(f"errors is {errors!r}, but must be one of: strict, skip.")
+        raise ConfigError(f"errors must be strict or skip (got {errors!r}).")
     codec = checked_encoding(encoding)
     check_is_text_file(path)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)

@@ -208,13 +208,13 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
     if max_size is not None and max_size < least:
         beginnings = f" and {num_beginnings} beginnings" if num_beginnings else ""
         raise ConfigError(
-            f"the vocabulary size is {max_size}, but must be at least {least}: {SPECIAL_WORDS}{beginnings} belong to "
-            "it, and a word. Choose for instance 30000."
+            f"the vocabulary size must be at least {least} (got {max_size}): {SPECIAL_WORDS}{beginnings} belong to it, "
+            "and a word. Choose for instance 30000."
         )
     if min_count < 1:
-        raise ConfigError(f"min_count is {min_count}, but must be at least 1: a word not in the text has no count.")
+        raise ConfigError(f"min_count must be at least 1 (got {min_count}): a word not in the text has no count.")
     if num_beginnings < 0:
-        raise ConfigError(f"num_beginnings is {num_beginnings}, but must be 0 (no beginnings) or more.")
+        raise ConfigError(f"num_beginnings must be at least 0, which means no beginnings (got {num_beginnings}).")
 
 
 def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:

@@ -78,8 +78,8 @@ def test_no_texts_are_no_rows(vectorizer):
         (["a", float("nan")], "text 1 is nan"),
         (["a", 7], "1"),
         (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "must be one column"),
-        ({"text": TEXTS}, r"X is .* \(dict\), but must be a list of texts"),
-        ([{"text": "a"}], r"sentences\[0\] is .* \(dict\)"),
+        ({"text": TEXTS}, r"X must be a list of texts .* \(dict\)\)"),
+        ([{"text": "a"}], r"sentences\[0\] must be .* \(dict\)"),
     ],
 )
 def test_what_is_no_column_of_texts_is_refused(vectorizer, texts, message):

@@ -62,6 +62,6 @@ def test_what_is_not_overridden_does_nothing():
 
 @pytest.mark.parametrize("given", ["yes", None, print, 1])
 def test_anything_else_is_refused_with_the_way_out(given):
-    told = "progress is .*, but must be True, False or .*Derive a class from"
+    told = "progress must be True, False or .*got .*Derive a class from"
     with pytest.raises(ConfigError, match=told), following(given):
         pass

@@ -40,9 +40,7 @@ class Shard:
         """A shard written as "2/8". ConfigError for anything else."""
         match = _SHARD.fullmatch(name) if isinstance(name, str) else None
         if match is None or int(match[1]) > int(match[2]):
-            raise ConfigError(
-                f"shard is {name!r}, but must be like 2/8: which one, from 1, a slash, and how many there are."
-            )
+            raise ConfigError(f"shard must be like 2/8, the second of eight (got {name!r}). Count the shards from 1.")
         return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ class EmbeddedText:
         """One vector for each sentence; see `elmo.embed.results.pooling`."""
         if checked_pool(pool) is None:
             raise ConfigError(
-                "pool is None, but must be a way to make one vector of a sentence's. Use 'mean', for instance."
+                "pool must name a way to make one vector of a sentence's (got None). Use 'mean', for instance."
             )
         ends = np.searchsorted(self.sentences, np.arange(self.num_sentences + 1))
         found = [pooled(self.vectors[..., ends[it] : ends[it + 1], :], pool) for it in range(self.num_sentences)]

@@ -21,7 +21,7 @@ _LARGEST_POWER = 22
 def checked_output(output: object) -> OutputType:
     """`output`, if it can be made here: ConfigError for another name, MissingExtraError without pandas."""
     if output not in get_args(OutputType):
-        raise ConfigError(f"output is {output!r}, but must be one of: {', '.join(get_args(OutputType))}.")
+        raise ConfigError(f"output must be one of {', '.join(get_args(OutputType))} (got {output!r}).")
     if output == "pandas":
         require_pandas("output='pandas'")
     return output  # type: ignore[return-value]

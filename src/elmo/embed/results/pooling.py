@@ -24,7 +24,7 @@ def checked_pool(pool: object) -> Pool | None:
     """`pool`, if it is one of the names above or None; else ConfigError."""
     if pool is not None and pool not in get_args(Pool):
         raise ConfigError(
-            f"pool is {pool!r}, but must be one of: {', '.join(get_args(Pool))}. Leave it out for a vector per token."
+            f"pool must be one of {', '.join(get_args(Pool))} (got {pool!r}). Leave it out for a vector per token."
         )
     return pool  # type: ignore[return-value]
 

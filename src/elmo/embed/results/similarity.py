@@ -43,7 +43,7 @@ def nearest(
     and if k is less than 1.
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ConfigError(f"k is {k!r}, but must be an integer of at least 1: the number of vectors to find.")
+        raise ConfigError(f"k, the number of vectors to find, must be an integer of at least 1 (got {k!r}).")
     asked = _checked(queries, "queries")
     known = normalized(_checked(vectors, "vectors", asked.shape[1]))
     count = min(int(k), len(known))
@@ -65,21 +65,20 @@ def _checked(vectors: ArrayLike, name: str, dim: int | None = None) -> Float32[n
         if np.ma.isMaskedArray(vectors) or given.dtype.kind in "cmMSUV":  # what would get lost in float32
             what = "masked values" if np.ma.isMaskedArray(vectors) else f"values of type {given.dtype}"
             raise ConfigError(
-                f"{name} has {what}, "
-                "but must be an array (rows, dim) of real numbers, all of which count. Convert it first."
+                f"{name} must be an array (rows, dim) of real numbers without a mask (got {what}). Convert it first."
             )
         array = np.atleast_2d(np.asarray(given, dtype=np.float32))
     except ConfigError:
         raise
     except (TypeError, ValueError):
         raise ConfigError(
-            f"{name} is {type(vectors).__name__}, but must be an array (rows, dim). Vectors of sentences come from "
+            f"{name} must be an array (rows, dim) (got {type(vectors).__name__}). Vectors of sentences come from "
             "embed(sentences, layers, pool='mean'); join the arrays of tokens with np.concatenate."
         ) from None
     if array.ndim != 2 or (dim is not None and array.shape[1] != dim):
         wanted = "(rows, dim)" if dim is None else f"(rows, {dim})"
         raise ConfigError(
-            f"{name} has shape {array.shape}, but must have {wanted}. Choose one layer, as with layers='average'."
+            f"{name} must have the shape {wanted} (got {array.shape}). Choose one layer, as with layers='average'."
         )
     if not np.isfinite(array).all():
         raise ConfigError(f"{name} has values that are not finite (NaN or inf). Check how they were computed.")

@@ -100,7 +100,7 @@ def require(what: str, found: int, *, equal: int | None = None, at_least: int = 
     if found < low or (high is not None and found > high):
         needed = f"from {low} to {high}" if high is not None else f"at least {low}"
         raise ConfigError(
-            f"{what}: {found}, but must be {needed if equal is None else equal} here. Lay out the tensors of one model "
+            f"{what} must be {needed if equal is None else equal} here (got {found}). Lay out the tensors of one model "
             "with its own config."
         )
     return found

@@ -92,6 +92,6 @@ def following(progress: Progress | bool) -> Iterator[Progress]:
         yield progress
     else:
         raise ConfigError(
-            f"progress is {progress!r}, but must be True, False or an object with the methods of elmo.Progress, show "
-            "and say. Derive a class from elmo.Progress and override show."
+            f"progress must be True, False or an object with the methods of elmo.Progress, show and say (got "
+            f"{progress!r}). Derive a class from elmo.Progress and override show."
         )

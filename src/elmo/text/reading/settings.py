@@ -58,7 +58,7 @@ class Reading(TextForm):
             ("errors", self.errors, get_args(OnBadText)),
         ):
             if value not in choices:
-                raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(choices)}.")
+                raise ConfigError(f"{name} must be one of {', '.join(choices)} (got {value!r}).")
         checked_encoding(self.encoding)
         named_tokenizer(self.tokenizer)
 
