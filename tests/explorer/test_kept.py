@@ -7,6 +7,7 @@ import re
 import pytest
 
 from elmo.errors import ConfigError, OutputError, TextError
+from elmo.explorer.explored import Explored
 from elmo.explorer.frozen import export
 from elmo.explorer.quality import learned_mixes, quality_of
 from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bundled_text
@@ -96,6 +97,25 @@ def test_the_words_of_the_examples_are_in_the_bundled_text(language):
     for example in bundled_examples(language):
         for tokens, place in zip(example.sentences, example.places, strict=True):
             assert words.count(tokens[place]) >= 8, tokens
+
+
+def test_in_the_first_korean_example_every_use_that_is_shown_has_the_meaning_of_its_sentence():
+    """한 is "did" after these words of the bundled text, and "one" everywhere else."""
+    explored = Explored.load("small-ko")
+    example = bundled_examples("ko")[0]
+    done = {"연기를", "녹아들게", "배경으로", "라고"}
+    for number, is_done in enumerate((False, True)):
+        shown = explored.neighbors((example.sentences[number], example.places[number]), 6, None).layers
+        uses = [use for layer in shown[1:] for use in layer.same[:3]]
+        assert len(uses) == 6
+        assert {use.position > 0 and use.tokens[use.position - 1] in done for use in uses} == {is_done}
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_an_example_that_fails_says_why_in_both_languages(language):
+    failing = [example for example in bundled_examples(language) if not example.works]
+    assert failing
+    assert all(set(example.why) == {"en", "ko"} for example in failing)
 
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
