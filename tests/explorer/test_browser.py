@@ -229,6 +229,9 @@ def test_bars_are_as_long_as_their_probabilities_and_no_number_crosses_one(start
     lists = start.page.locator(".gap .side").all()
     for listed, side in zip(lists, sides, strict=True):
         end = float(listed.locator(".ticks span").last.inner_text().removesuffix(" %"))
+        ticks = [tick.bounding_box()["x"] for tick in listed.locator(".ticks span").all()]
+        track = listed.locator(".track").first.bounding_box()
+        assert ticks == pytest.approx([track["x"] + part * track["width"] for part in (0, 0.5, 1)], abs=1)
         for row, (_, value) in zip(listed.locator("li").all(), side.best, strict=False):
             track, length, number = (row.locator(name).bounding_box() for name in (".track", ".length", ".value"))
             assert length["width"] == pytest.approx(max(2, track["width"] * 100 * value / end), abs=0.5)

@@ -129,6 +129,9 @@ def test_a_map_without_occurrences_claims_nothing(opened, address):
     assert len(opened.texts(".honest li")) == 2
     assert "too few occurrences" in opened.texts(".honest li")[1]
     assert opened.texts(".facts .note") == []
+    opened.view("neighbors")
+    assert opened.texts(".none") == ["No other use of this word in the text."] * 4
+    assert opened.texts(".quality") == opened.texts(".layer-name .right") == []
 
 
 def window_of(page) -> list[float]:

@@ -1,13 +1,13 @@
 // Fill the gap: the words that the left side, the right side and both expect in the selected place.
 
-import { badge, h, show, style } from "./dom.js";
+import { badge, brief, h, show, style } from "./dom.js";
 import { requests } from "./engine.js";
 import { pairOf } from "./state.js";
 import { gapNote } from "./trust.js";
 
 const SIDES = ["forward", "backward", "both"];
 // Where the bars may end, in percent: the least of these that holds the largest, so that one scale serves all lists.
-const ENDS = [1, 2, 5, 10, 20, 40, 60, 80, 100];
+const ENDS = [1, 2, 5, 10, 20, 30, 40, 60, 80, 100];
 
 export const gapView = {
   load: (engine, state) => Promise.all(pairOf(state).map((one) => engine.ask("substitutes", requests.substitutes(state, one)))),
@@ -22,7 +22,7 @@ export const gapView = {
       gapNote({ info, words }));
 
     function sentenceWithGap({ tokens, place }, i) {
-      return h("p", { class: "gapped" }, badge("AB"[i]), tokens.slice(0, place).join(" "), " ", h("mark", { class: "AB"[i] }, tokens[place]), " ", tokens.slice(place + 1).join(" "));
+      return h("p", { class: "gapped" }, badge("AB"[i]), tokens.slice(0, place).join(" "), " ", h("mark", { class: "AB"[i], title: tokens[place] }, brief(tokens[place])), " ", tokens.slice(place + 1).join(" "));
     }
 
     function list(side, { best, probability, rank }, word) {

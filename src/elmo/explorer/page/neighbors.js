@@ -15,7 +15,12 @@ export const neighborsView = {
     show(element,
       pair.some(isHangul) && !info.isForeignHere && nounBar(),
       h("div", { class: `neighbors columns-${pair.length}`, role: "table", "aria-label": words.views.neighbors }, heading(), ...rows),
-      sensesNote({ state, info, words }));
+      (info.isForeignHere || data[0].layers.some((_, layer) => hasUses(layer))) && sensesNote({ state, info, words }));
+
+    // Without another use there is nothing to trust.
+    function hasUses(layer) {
+      return data.some((answer) => answer.layers[layer].same.length);
+    }
 
     function heading() {
       return h("div", { class: "row heading", role: "row" }, h("div", { class: "corner", role: "columnheader" }, h("span", { class: "hidden" }, words.layer)),
@@ -27,7 +32,7 @@ export const neighborsView = {
       const isMix = layer === info.layers;
       const name = isMix ? words.mix : words.layerName(layer);
       const hint = isMix ? words.mixRow : words.rows[Math.min(layer, 3)];
-      const share = quality ? shareFor(quality, isMix ? state : { layer: String(layer) }) : null;
+      const share = quality && hasUses(layer) ? shareFor(quality, isMix ? state : { layer: String(layer) }) : null;
       return h("div", { class: `row ${(isMix ? "mix" : String(layer)) === state.layer ? "shown" : ""}`, role: "row" },
         h("div", { class: "layer-name", role: "rowheader" }, h("strong", {}, name), h("span", { class: "muted" }, hint),
           share !== null && h("span", { class: "muted right" }, words.rightBy(share))),
