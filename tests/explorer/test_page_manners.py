@@ -59,6 +59,8 @@ def test_on_a_phone_the_layers_stay_at_hand_and_a_wide_table_shows_that_it_scrol
     assert 0 <= page.locator("#layer-1").bounding_box()["y"] < 60
     page.tap("#layer-1")
     phone.ready("neighbors 1")
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.wait_for_selector(".tabs.more-after")
 
 
 @pytest.mark.parametrize("view", VIEWS)

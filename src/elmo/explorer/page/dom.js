@@ -43,12 +43,15 @@ export const style = (element, properties) => {
 // A box that scrolls sideways, and shows on which sides there is more.
 export function scroller(label, ...children) {
   const inner = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, ...children);
-  const outer = h("div", { class: "scroller" }, inner);
+  return marksMore(inner, h("div", { class: "scroller" }, inner));
+}
+
+export function marksMore(inner, marked = inner) {
   const mark = () => {
-    outer.classList.toggle("more-before", inner.scrollLeft > 2);
-    outer.classList.toggle("more-after", inner.scrollWidth - inner.clientWidth - inner.scrollLeft > 2);
+    marked.classList.toggle("more-before", inner.scrollLeft > 2);
+    marked.classList.toggle("more-after", inner.scrollWidth - inner.clientWidth - inner.scrollLeft > 2);
   };
   inner.addEventListener("scroll", mark, { passive: true });
   new ResizeObserver(mark).observe(inner);
-  return outer;
+  return marked;
 }

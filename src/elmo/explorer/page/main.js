@@ -1,6 +1,6 @@
 // The page: its state, what is asked for it, and where it is drawn.
 
-import { h, show } from "./dom.js";
+import { h, marksMore, show } from "./dom.js";
 import { Engine, requests } from "./engine.js";
 import { VIEWS, fromFragment, nextLanguage, nextTheme, opening, pairOf, readBy, toFragment } from "./state.js";
 import { wordsFor } from "./words.js";
@@ -125,7 +125,7 @@ function renderBars() {
   parts.layers.classList.toggle("idle", state.view === "gap");
   show(parts.tabs, h("div", { class: "tabs", role: "tablist", onkeydown: onTabKey }, VIEWS.map((view) => h("button", {
     id: `tab-${view}`, role: "tab", "aria-selected": String(view === state.view), "aria-controls": "view", tabindex: view === state.view ? "0" : "-1", onclick: () => change({ view }) }, words.views[view]))));
-  const tabs = parts.tabs.firstChild, tab = document.getElementById(`tab-${state.view}`);
+  const tabs = marksMore(parts.tabs.firstChild), tab = document.getElementById(`tab-${state.view}`);
   if (tab && tab.offsetLeft + tab.offsetWidth > tabs.clientWidth) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - 20;
   show(parts.footer, h("div", { class: "inner" }, engine.isComplete ? words.footerSaved : words.footer, h("span", { class: "grow" }), `elmo ${info.version} · ${model().name} ${model().model_hash.slice(0, 12)}`));
 }

@@ -29,7 +29,7 @@ export class Tour {
     this.steps = stepsFor(current().info, current().engine);
     this.ring = h("div", { class: "tour-ring", "aria-hidden": "true" });
     this.card = h("div", { class: "tour", id: "tour-card", role: "dialog", "aria-labelledby": "tour-title", "aria-describedby": "tour-text", onkeydown: (event) => this.onKey(event) });
-    document.body.append(this.ring, this.card);
+    document.getElementById("app").append(this.ring, this.card);
     this.again = () => this.place();
     addEventListener("resize", this.again);
     this.go(0, opening);
