@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from tests.explorer.opened import Opened
 
 from elmo.embed.embedder import Embedder
 from elmo.explorer.explored import Explored
@@ -88,3 +89,20 @@ def browser() -> Iterator[object]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield started
         started.close()
+
+
+@pytest.fixture
+def opened(browser, address) -> Iterator[Opened]:
+    context = browser.new_context(viewport={"width": 1180, "height": 900}, accept_downloads=True, locale="en-US")
+    page = Opened(context.new_page())
+    yield page
+    foreign = [url for url in page.requests if not url.startswith((address, "file://", "data:", "blob:"))]
+    assert foreign == []
+    assert page.problems == []
+    context.close()
+
+
+@pytest.fixture
+def start(opened, address) -> Opened:
+    opened.go(f"{address}/explorer")
+    return opened

@@ -6,13 +6,12 @@ Each test opens a page of its own, whose requests and errors are checked at its 
 
 import json
 import math
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
+from tests.explorer.opened import Opened, serious_findings
 
 from elmo.explorer.frozen import export
 
@@ -37,55 +36,6 @@ NONSENSE = [
     "weights=NaN,1,2&layer=mix",
     "model=none",
 ]
-
-
-class Opened:
-    """A page of the browser that remembers what it asked for and what went wrong."""
-
-    def __init__(self, page) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.problems: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda it: self.problems.append(it.text) if it.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-
-    def go(self, url: str) -> None:
-        self.page.goto(url)
-        self.ready()
-
-    def ready(self, view: str = "") -> None:
-        """Waits until a view is drawn."""
-        self.page.wait_for_selector(f'#view[data-ready^="{view}"]' if view else "#view[data-ready]", timeout=60_000)
-
-    def view(self, view: str) -> None:
-        self.page.click(f"#tab-{view}")
-        self.ready(view)
-
-    def state(self) -> dict[str, str]:
-        parts = urlsplit(self.page.url).fragment
-        return dict(part.split("=", 1) for part in parts.split("&"))
-
-    def texts(self, selector: str) -> list[str]:
-        return self.page.locator(selector).all_inner_texts()
-
-
-@pytest.fixture
-def opened(browser, address) -> Iterator[Opened]:
-    context = browser.new_context(viewport={"width": 1180, "height": 900}, accept_downloads=True, locale="en-US")
-    page = Opened(context.new_page())
-    yield page
-    foreign = [url for url in page.requests if not url.startswith((address, "file://", "data:", "blob:"))]
-    assert foreign == []
-    assert page.problems == []
-    context.close()
-
-
-@pytest.fixture
-def start(opened, address) -> Opened:
-    opened.go(f"{address}/explorer")
-    return opened
 
 
 def shown(value: float) -> str:
@@ -153,16 +103,38 @@ def test_a_narrow_window_and_a_large_zoom_break_no_word_and_scroll_only_down(ope
         assert max(heights) < 45, "a tab's name is broken"
 
 
+def test_the_notes_on_trust_speak_of_the_layer_that_is_shown(opened, address, models):
+    senses = models["small-en"].info().quality.senses
+    for layer, share in enumerate(senses.layers):
+        opened.page.goto("about:blank")
+        opened.go(f"{address}/explorer#lang=en&layer={layer}")
+        found = [re.search(r"same meaning (\d+) times", text)[1] for text in opened.texts(".layer-name .right")]
+        assert found == [whole(one) for one in senses.layers]
+        for view in ("neighbors", "map"):
+            opened.view(view)
+            (note,) = opened.texts(".quality")
+            by = f"by layer {layer}" if layer else "by spelling alone"
+            assert f"same meaning {whole(share)} times in 100 {by}" in note, (view, note)
+    opened.page.click("#layer-mix")
+    opened.ready("map mix")
+    assert f"{whole(senses.mean)} times in 100 by the mean" in opened.texts(".quality")[0]
+    opened.page.goto("about:blank")
+    opened.go(f"{address}/explorer#lang=en&view=map&layer=mix&weights=1,0.5,0")
+    assert "for this mix it has not been measured" in opened.texts(".quality")[0]
+
+
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
-def test_each_list_says_how_often_the_model_is_right(opened, address, models, model):
+def test_each_view_says_once_how_far_to_trust_it(opened, address, models, model):
     quality = models[model].info().quality
-    opened.go(f"{address}/explorer#model={model}&lang=en")
-    senses = quality.senses.layers if quality.senses else []
-    found = [re.search(r"same meaning (\d+) times", text)[1] for text in opened.texts(".layer-name .right")]
-    assert found == [whole(share) for share in senses]
-    opened.view("gap")
-    found = [re.search(r"first (\d+) times", text)[1] for text in opened.texts(".gap.A .right")]
-    assert found == [whole(quality.gap.first[side]) for side in ("forward", "backward", "both")]
+    opened.go(f"{address}/explorer#model={model}&lang=en&view=gap")
+    (note,) = opened.texts(".quality")
+    first = [whole(quality.gap.first[side]) for side in ("both", "forward", "backward")]
+    assert re.findall(r"(?:first|left|right) (\d+)", note) == first
+    assert opened.page.inner_text("#view").count("times in 100") == 1
+    opened.view("map")
+    assert len(opened.texts(".quality")) == 1
+    if quality.note:
+        assert quality.note["en"] in opened.texts(".quality")[0]
 
 
 def test_the_mix_has_a_row_of_its_own(opened, address, models):
@@ -246,7 +218,25 @@ def test_words_for_the_gap_are_the_librarys(start, models):
             words = [text.removesuffix(" ✓").strip() for text in listed.locator("li .word").all_inner_texts()]
             assert words[:10] == [word for word, _ in side.best]
             if one[0][one[1]] not in words[:10]:
-                assert f"rank {side.rank:,}" in listed.locator("li.true .value").inner_text()
+                assert f"rank {side.rank:,}" in listed.locator("li.true .rank").inner_text()
+
+
+def test_bars_are_as_long_as_their_probabilities_and_no_number_crosses_one(start, models):
+    start.page.emulate_media(reduced_motion="reduce")
+    start.view("gap")
+    found = [models["small-en"].substitutes(one, 10) for one in example(models)]
+    sides = [side for one in found for side in (one.forward, one.backward, one.both)]
+    lists = start.page.locator(".gap .side").all()
+    for listed, side in zip(lists, sides, strict=True):
+        end = float(listed.locator(".ticks span").last.inner_text().removesuffix(" %"))
+        ticks = [tick.bounding_box()["x"] for tick in listed.locator(".ticks span").all()]
+        track = listed.locator(".track").first.bounding_box()
+        assert ticks == pytest.approx([track["x"] + part * track["width"] for part in (0, 0.5, 1)], abs=1)
+        for row, (_, value) in zip(listed.locator("li").all(), side.best, strict=False):
+            track, length, number = (row.locator(name).bounding_box() for name in (".track", ".length", ".value"))
+            assert length["width"] == pytest.approx(max(2, track["width"] * 100 * value / end), abs=0.5)
+            assert number["x"] >= track["x"] + track["width"]
+    assert len(set(start.texts(".ticks"))) == 1, "one scale for all lists"
 
 
 def test_a_tour_by_the_keyboard_alone(start):
@@ -418,27 +408,13 @@ def test_the_code_gives_the_same(start, view, capsys):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_no_serious_finding_of_axe(browser, address, theme, language):
-    axe = axe_source()
     context = browser.new_context(viewport={"width": 1180, "height": 900}, bypass_csp=True, reduced_motion="reduce")
     page = Opened(context.new_page())
     for view in VIEWS:
         page.page.goto("about:blank")
         page.go(f"{address}/explorer#view={view}&theme={theme}&lang={language}&model=small-{language}")
-        page.page.evaluate(axe)
-        found = page.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
-        serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-        assert [(one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"]) for one in serious] == [], view
+        assert serious_findings(page.page) == [], view
     context.close()
-
-
-def axe_source() -> str:
-    try:
-        import axe_playwright_python as axe
-    except ImportError:
-        if os.environ.get("ELMO_NEED_BROWSER"):
-            raise
-        pytest.skip("needs axe-core (pip install axe-playwright-python)")
-    return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 
 def test_the_first_view_needs_no_request_for_numbers(browser, address):

@@ -7,9 +7,12 @@ import re
 import pytest
 
 from elmo.errors import ConfigError, OutputError, TextError
+from elmo.explorer.explored import Explored
 from elmo.explorer.frozen import export
 from elmo.explorer.quality import learned_mixes, quality_of
 from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bundled_text
+from elmo.explorer.views import Near
+from elmo.text.tokenizer import marked
 from elmo.weights.catalogue import bundled_folders
 
 
@@ -96,6 +99,60 @@ def test_the_words_of_the_examples_are_in_the_bundled_text(language):
     for example in bundled_examples(language):
         for tokens, place in zip(example.sentences, example.places, strict=True):
             assert words.count(tokens[place]) >= 8, tokens
+
+
+def means_did(use: Near) -> bool:
+    """한 is "did" after these words of the bundled text, and "one" everywhere else."""
+    return use.position > 0 and use.tokens[use.position - 1] in {"연기를", "녹아들게", "배경으로", "라고"}
+
+
+def test_in_the_first_korean_example_every_use_that_is_shown_has_the_meaning_of_its_sentence():
+    explored = Explored.load("small-ko")
+    example = bundled_examples("ko")[0]
+    for number, is_done in enumerate((False, True)):
+        shown = explored.neighbors((example.sentences[number], example.places[number]), 6, None).layers
+        uses = [use for layer in shown[1:] for use in layer.same[:3]]
+        assert len(uses) == 6
+        assert set(map(means_did, uses)) == {is_done}
+
+
+ONE = """숲에서 [한] 사람을 만났다 .
+책상 위에 [한] 권의 책이 있다 .
+우리는 [한] 가족이다 .
+그는 [한] 마리의 개를 길렀다 .
+물을 [한] 잔 마셨다 .
+[한] 아이가 울고 있었다 .
+마을에는 [한] 노인이 살았다 .
+나는 [한] 달 동안 쉬었다 .
+그 집에는 [한] 그루의 나무가 있었다 .
+[한] 나라의 왕이 죽었다 ."""
+DID = """공부를 [한] 학생이 시험을 보았다 .
+약속을 [한] 사람이 오지 않았다 .
+여행을 [한] 친구가 사진을 보냈다 .
+전쟁을 [한] 나라는 가난해졌다 .
+그가 [한] 일은 옳았다 .
+노래를 [한] 가수가 상을 받았다 .
+거짓말을 [한] 아이가 울었다 .
+어제 [한] 말을 기억한다 .
+결혼을 [한] 두 사람은 행복했다 .
+요리를 [한] 음식이 맛있다 ."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sentences", "is_done", "right"), [(ONE, False, [10, 10]), (DID, True, [2, 3])])
+def test_how_often_the_nearest_han_has_the_same_meaning(sentences, is_done, right):
+    """The figures of docs/explorer.md and of the example's note; the sentences were written before measuring."""
+    explored = Explored.load("small-ko")
+    found = [explored.neighbors(marked(sentence), 6, None).layers for sentence in sentences.splitlines()]
+    nearest = [[layers[layer].same[0] for layers in found] for layer in (1, 2)]
+    assert [sum(means_did(use) is is_done for use in uses) for uses in nearest] == right
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_an_example_that_fails_says_why_in_both_languages(language):
+    failing = [example for example in bundled_examples(language) if not example.works]
+    assert failing
+    assert all(set(example.why) == {"en", "ko"} for example in failing)
 
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])

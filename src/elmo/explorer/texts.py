@@ -108,12 +108,14 @@ class Example(msgspec.Struct):
     """Whether the model distinguishes the two; the page marks an example that it doesn't."""
     noun: str | None = None
     """Korean: the noun of both tokens, which are the noun with particles."""
+    why: dict[str, str] | None = None
+    """Why the model distinguishes them, or fails to, by the language of the page ("en", "ko")."""
 
 
 def bundled_examples(language: str) -> list[Example]:
     """Of a language's bundled text; the page opens on the first."""
     pairs = json.loads(_EXAMPLES_FILE.read_text(encoding="utf-8")).get(language, [])
-    return [_example(*pair["sentences"], works=pair.get("works", True), noun=pair.get("noun")) for pair in pairs]
+    return [_example(**pair) for pair in pairs]
 
 
 def own_example(index: ContextIndex) -> Example | None:
@@ -133,6 +135,8 @@ def own_example(index: ContextIndex) -> Example | None:
     return Example([list(index.sentences[sentence]) for sentence, _ in places], [position for _, position in places])
 
 
-def _example(*sentences: str, works: bool, noun: str | None) -> Example:
+def _example(
+    sentences: list[str], works: bool = True, noun: str | None = None, why: dict[str, str] | None = None
+) -> Example:
     found = [marked(sentence) for sentence in sentences]
-    return Example([tokens for tokens, _ in found], [place for _, place in found], works, noun)
+    return Example([tokens for tokens, _ in found], [place for _, place in found], works, noun, why)

@@ -1,6 +1,6 @@
 // Compare: the cosine of every token of A with every token of B, as a table of numbers on shades of one hue.
 
-import { h, number, show, style } from "./dom.js";
+import { h, number, scroller, show, style } from "./dom.js";
 import { requests } from "./engine.js";
 import { layerIndex, pairOf } from "./state.js";
 
@@ -19,10 +19,10 @@ export const compareView = {
       pairOf(state).length > 1 && h("div", { class: "segments", role: "group", "aria-label": words.views.compare },
         h("button", { id: "compare-ab", "aria-pressed": String(!state.within), onclick: () => change({ within: false }) }, words.compareAB),
         h("button", { id: "compare-aa", "aria-pressed": String(state.within), onclick: () => change({ within: true }) }, words.compareAA)),
-      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words.tableLabel },
+      scroller(words.tableLabel,
         h("table", { class: "matrix" }, h("caption", { class: "hidden" }, words.tableLabel),
-          h("thead", {}, h("tr", {}, h("td"), b.tokens.slice(0, MOST).map((token, i) => h("th", { scope: "col", class: i === b.place ? `chosen ${other(state)}` : null }, h("span", {}, token))))),
-          h("tbody", {}, a.tokens.slice(0, MOST).map((token, i) => h("tr", {}, h("th", { scope: "row", class: i === a.place ? "chosen A" : null }, token),
+          h("thead", {}, h("tr", {}, h("td"), b.tokens.slice(0, MOST).map((token, i) => h("th", { scope: "col", title: token, class: i === b.place ? `chosen ${other(state)}` : null }, h("span", {}, token))))),
+          h("tbody", {}, a.tokens.slice(0, MOST).map((token, i) => h("tr", {}, h("th", { scope: "row", title: token, class: i === a.place ? "chosen A" : null }, h("span", {}, token)),
             b.tokens.slice(0, MOST).map((_, j) => h("td", { class: i === a.place && j === b.place ? "chosen" : null }))))))),
       h("p", { class: "note" }, words.compareNote, isCut && ` ${words.first40}`));
     element.dataset.key = key;

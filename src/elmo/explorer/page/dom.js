@@ -32,7 +32,26 @@ export function number(value, digits = 2) {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
+// A word as it stands in a line of text.
+export const brief = (word) => (word.length > 40 ? `${word.slice(0, 39)}…` : word);
+
 export const style = (element, properties) => {
   for (const [name, value] of Object.entries(properties)) element.style.setProperty(name, value);
   return element;
 };
+
+// A box that scrolls sideways, and shows on which sides there is more.
+export function scroller(label, ...children) {
+  const inner = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, ...children);
+  return marksMore(inner, h("div", { class: "scroller" }, inner));
+}
+
+export function marksMore(inner, marked = inner) {
+  const mark = () => {
+    marked.classList.toggle("more-before", inner.scrollLeft > 2);
+    marked.classList.toggle("more-after", inner.scrollWidth - inner.clientWidth - inner.scrollLeft > 2);
+  };
+  inner.addEventListener("scroll", mark, { passive: true });
+  new ResizeObserver(mark).observe(inner);
+  return marked;
+}

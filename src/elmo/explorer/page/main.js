@@ -1,21 +1,24 @@
 // The page: its state, what is asked for it, and where it is drawn.
 
-import { h, show } from "./dom.js";
+import { h, marksMore, show } from "./dom.js";
 import { Engine, requests } from "./engine.js";
-import { VIEWS, fromFragment, nextLanguage, nextTheme, opening, pairOf, toFragment } from "./state.js";
+import { VIEWS, fromFragment, nextLanguage, nextTheme, opening, pairOf, readBy, toFragment } from "./state.js";
 import { wordsFor } from "./words.js";
-import { fromExample, select, sentenceBar } from "./sentences.js";
+import { exampleShown, fromExample, select, sentenceBar, warningKey } from "./sentences.js";
 import { layerBar } from "./layers.js";
 import { neighborsView } from "./neighbors.js";
 import { mapView } from "./map.js";
 import { compareView } from "./compare.js";
 import { gapView } from "./gap.js";
 import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
+import { Tour } from "./tour.js";
+import { isForeign } from "./trust.js";
 
 const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
 const engine = new Engine(kept);
-let info, state, words, mixes = [], texts = {}, editing = null, turn = 0;
+const warnings = new Map();  // of the server, by the sentence that they are about
+let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0;
 
 const parts = {
   header: h("header"), intro: h("div", { class: "intro" }), sentences: h("section", { class: "card sentences" }),
@@ -25,41 +28,43 @@ const parts = {
 
 async function start() {
   info = await engine.ask("info");
-  state = location.hash.length > 1 ? fromFragment(location.hash.slice(1), info) : { ...opening(info), ...kept?.state };
+  const [asksForTour, fragment] = [/[#&]tour(?=$|[&=])/.test(location.hash), location.hash.slice(1).replace(/(^|&)tour(=[^&]*)?(?=$|&)/, "")];
+  state = fragment ? fromFragment(fragment, info) : { ...opening(info), ...kept?.state };
   show(document.getElementById("app"), parts.header, h("main", {}, parts.intro, parts.sentences,
-    h("div", { class: "bar" }, parts.layers, parts.tabs), h("section", { class: "card" }, parts.view)), parts.footer, parts.toast, parts.dialog);
+    h("div", { class: "bar" }, parts.tabs, parts.layers), h("section", { class: "card" }, parts.view)), parts.footer, parts.toast, parts.dialog);
   document.addEventListener("keydown", onKey);
+  document.addEventListener("click", (event) => isMenuOpen && !event.target.closest("#menu-button") && openMenu(false));
   addEventListener("hashchange", () => {
     if (location.hash.slice(1) === toFragment(state)) return;
     state = fromFragment(location.hash.slice(1), info);
     render();
   });
-  render();
+  if (asksForTour) startTour();
+  else render();
   mixes = await engine.ask("mixes").catch(() => []);
   if (state.layer === "mix") render();
 }
 
 const model = () => info.models.find((one) => one.name === state.model);
-const exampleShown = () => model().examples.find((one) => JSON.stringify(one.sentences) === JSON.stringify(pairOf(state).map((it) => it.tokens)));
 
 function change(changes) {
   state = { ...state, ...changes };
-  editing = null;
-  render();
+  typing = null;
+  return render();
 }
 
-function edit(row) {
-  editing = row;
+function edit(row, text = null, problem = "") {
+  typing = row === null ? null : { row, text, problem };
   renderBars();
   const input = document.getElementById("typing");
   input?.focus();
-  input?.select();
+  if (!problem) input?.select();
 }
 
 async function type(row, text) {
   try {
     const tokens = await engine.ask("tokens", { text, model: state.model });
-    if (tokens.warning) say(tokens.warning, 12000);
+    if (tokens.warning) warnings.set(warningKey(state.model, tokens), tokens.warning);
     const longest = tokens.reduce((best, token, i) => (token.length > tokens[best].length ? i : best), 0);
     const before = state.sentences[row];
     const same = before ? tokens.indexOf(before.tokens[before.place]) : -1;
@@ -67,8 +72,15 @@ async function type(row, text) {
     sentences[row] = { tokens, place: same >= 0 ? same : longest };
     change({ sentences, b: row === 0 ? state.b : row });
   } catch (error) {
-    say(error.message);
+    edit(row, text, error.message);
   }
+}
+
+// Figures of trust were measured in the model's own language.
+function judged() {
+  const isForeignHere = pairOf(state).some(({ tokens }) =>
+    isForeign(tokens, model().language) || warnings.get(warningKey(state.model, tokens))?.includes("not in the model's language"));
+  return isForeignHere ? { ...model(), quality: null, isForeignHere } : model();
 }
 
 // What a page without a server can't show can't be selected.
@@ -83,31 +95,38 @@ function render() {
   document.documentElement.dataset.theme = state.theme;
   history.replaceState(null, "", `#${toFragment(state)}`);
   renderBars();
-  renderView();
+  return renderView();
 }
 
 function renderBars() {
+  const quiet = (id, text, act, more = {}) => h("button", { id, class: "quiet", onclick: act, ...more }, text);
+  const icon = (id, sign, label, act, more = "") => h("button", { id, class: `quiet icon ${more}`, title: label, "aria-label": label, onclick: act }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "named" }, label));
   show(parts.header, h("div", { class: "inner" },
     h("a", { class: "brand", href: "#", onclick: (event) => { event.preventDefault(); change({ ...opening(info), theme: state.theme, language: state.language }); } }, h("i", { class: "mark" }), h("span", {}, "elmo ", h("em", {}, "explorer"))),
     h("select", { id: "model", "aria-label": words.model, onchange: (event) => change({ ...opening(info, info.models.find((one) => one.name === event.target.value)), theme: state.theme, language: state.language, view: state.view }) },
       info.models.map((one) => h("option", { value: one.name, selected: one.name === state.model }, one.name))),
     h("span", { class: "muted text" }, model().text, texts[state.model] && ` · ${words.tokens(texts[state.model])}`),
     h("span", { class: "grow" }),
-    h("button", { id: "language", class: "quiet", lang: nextLanguage(state.language), onclick: () => change({ language: nextLanguage(state.language) }) }, words.language),
-    h("button", { id: "theme", class: "quiet icon", title: words.theme[state.theme], "aria-label": words.theme[state.theme], onclick: () => change({ theme: nextTheme(state.theme) }) }, { auto: "◐", light: "☀", dark: "☾" }[state.theme]),
-    h("button", { id: "keys", class: "quiet icon", title: words.keys, "aria-label": words.keys, onclick: showKeys }, "?")));
+    h("div", { class: "menu", id: "menu" },
+      quiet("tour", words.tourButton, startTour),
+      quiet("link", words.link, copyLink),
+      !engine.isComplete && quiet("save", words.save, savePage),
+      quiet("svg", words.svg, () => download(`elmo-${state.view}.svg`, svgOf(parts.view), "image/svg+xml")),
+      quiet("code", words.code, showCode),
+      quiet("language", words.language, () => change({ language: nextLanguage(state.language) }), { lang: nextLanguage(state.language) }),
+      icon("theme", { auto: "◐", light: "☀", dark: "☾" }[state.theme], words.theme[state.theme], () => change({ theme: nextTheme(state.theme) })),
+      icon("keys", "?", words.keys, showKeys, "keyboard")),
+    h("button", { id: "menu-button", class: "quiet icon", "aria-label": words.menu, title: words.menu, "aria-expanded": String(isMenuOpen), "aria-controls": "menu", onclick: () => openMenu(!isMenuOpen) }, "☰")));
+  parts.header.classList.toggle("open", isMenuOpen);
   show(parts.intro, h("h1", {}, words.title), h("p", {}, words.lead));
   const shared = { state, info: model(), words, engine, change, mixes };
-  sentenceBar(parts.sentences, { ...shared, editing, edit, type, canSelect });
+  sentenceBar(parts.sentences, { ...shared, typing, edit, type, canSelect, warnings, models: info.models.map((one) => one.name), use: (name) => change(readBy(state, info, name)) });
   layerBar(parts.layers, shared);
   parts.layers.classList.toggle("idle", state.view === "gap");
   show(parts.tabs, h("div", { class: "tabs", role: "tablist", onkeydown: onTabKey }, VIEWS.map((view) => h("button", {
-    id: `tab-${view}`, role: "tab", "aria-selected": String(view === state.view), "aria-controls": "view", tabindex: view === state.view ? "0" : "-1", onclick: () => change({ view }) }, words.views[view]))),
-    h("div", { class: "share" },
-      h("button", { id: "link", class: "quiet", onclick: copyLink }, words.link),
-      !engine.isComplete && h("button", { id: "save", class: "quiet", onclick: savePage }, words.save),
-      h("button", { id: "svg", class: "quiet", onclick: () => download(`elmo-${state.view}.svg`, svgOf(parts.view), "image/svg+xml") }, words.svg),
-      h("button", { id: "code", class: "quiet", onclick: showCode }, words.code)));
+    id: `tab-${view}`, role: "tab", "aria-selected": String(view === state.view), "aria-controls": "view", tabindex: view === state.view ? "0" : "-1", onclick: () => change({ view }) }, words.views[view]))));
+  const tabs = marksMore(parts.tabs.firstChild), tab = document.getElementById(`tab-${state.view}`);
+  if (tab && tab.offsetLeft + tab.offsetWidth > tabs.clientWidth) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - 20;
   show(parts.footer, h("div", { class: "inner" }, engine.isComplete ? words.footerSaved : words.footer, h("span", { class: "grow" }), `elmo ${info.version} · ${model().name} ${model().model_hash.slice(0, 12)}`));
 }
 
@@ -121,7 +140,7 @@ async function renderView() {
     const data = await drawers[view].load(engine, state);
     if (now !== turn) return;
     if (parts.view.dataset.view !== view) { parts.view.dataset.view = view; delete parts.view.dataset.key; show(parts.view); }
-    drawers[view].draw(parts.view, { state, info: model(), words, data, change, engine, example: exampleShown() });
+    drawers[view].draw(parts.view, { state, info: judged(), words, data, change, engine });
     parts.view.dataset.ready = `${view} ${state.layer} ${now}`;
     parts.view.dataset.ms = (performance.now() - began).toFixed(1);
     if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderBars(); }, () => {});
@@ -129,7 +148,10 @@ async function renderView() {
     if (now === turn) problem(engine.isComplete ? words.notKept : error.message);
   } finally {
     clearTimeout(waiting);
-    if (now === turn) parts.view.classList.remove("waiting");
+    if (now === turn) {
+      parts.view.classList.remove("waiting");
+      tour?.draw();
+    }
   }
 }
 
@@ -164,6 +186,7 @@ async function savePage() {
 }
 
 function ask(title, ...content) {
+  show(parts.toast);  // it would stay behind the dialog
   show(parts.dialog, h("form", { method: "dialog" }, h("h2", {}, title), ...content, h("button", { id: "close" }, words.close)));
   parts.dialog.setAttribute("aria-label", title);
   parts.dialog.showModal();
@@ -176,6 +199,24 @@ function showKeys() {
 function showCode() {
   const { python: text, command } = codeOf(state, model());
   ask(words.code, h("p", {}, words.codeNote), h("pre", { tabindex: "0" }, text), command && h("pre", { tabindex: "0" }, command));
+}
+
+function openMenu(isOpen) {
+  isMenuOpen = isOpen;
+  renderBars();
+}
+
+function startTour() {
+  if (tour) return;
+  isMenuOpen = false;
+  const { sentences, b, noun } = opening(info, model());
+  tour = new Tour({
+    change, current: () => ({ state, info: model(), words: wordsFor(state.language), engine }), opening: { sentences, b, noun },
+    ended: (before) => {
+      tour = null;
+      change(before).then(() => ["menu-button", "tour"].forEach((id) => document.getElementById(id).focus()));  // the one that is visible
+    },
+  });
 }
 
 function onTabKey(event) {
@@ -191,6 +232,10 @@ function onTabKey(event) {
 let row = 0;
 
 function onKey(event) {
+  if (event.key === "Escape" && isMenuOpen) {
+    openMenu(false);
+    document.getElementById("menu-button").focus();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || parts.dialog.open || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   row = Math.min(row, state.sentences.length - 1);
   const focused = /^token-(\d+)-/.exec(document.activeElement?.id ?? "");
@@ -222,7 +267,7 @@ function stepRow(step) {
 
 function nextExample() {
   const { examples } = model();
-  if (examples.length) change(fromExample(examples[(examples.indexOf(exampleShown()) + 1) % examples.length]));
+  if (examples.length) change(fromExample(examples[(examples.indexOf(exampleShown(model(), state)) + 1) % examples.length]));
 }
 
 start().catch((error) => show(document.getElementById("app"), h("p", { class: "problem", role: "alert" }, error.message)));

@@ -1,10 +1,12 @@
 // Map: every occurrence of the word as a point, moving from layer to layer, with lines to its true neighbors.
 
-import { h, number, show, svg } from "./dom.js";
+import { brief, h, number, show, svg } from "./dom.js";
 import { requests } from "./engine.js";
 import { layerIndex, pairOf } from "./state.js";
+import { sensesNote } from "./trust.js";
+import { HEIGHT, WIDTH, include, zoomable, zoomButtons } from "./zoom.js";
 
-const WIDTH = 640, HEIGHT = 480, EDGE = 34;
+const EDGE = 34;
 
 export const mapView = {
   load: (engine, state) => engine.ask("occurrences", requests.occurrences(state, pairOf(state))),
@@ -15,10 +17,12 @@ export const mapView = {
     if (element.dataset.key !== key || !element.querySelector("svg.map")) build(element, state, words, data);
     element.dataset.key = key;
     move(element, data, layer);
-    show(element.querySelector(".facts"), facts(state, words, data, layer),
-      info.quality?.senses && h("p", { class: "note quality" }, words.senses(info.quality.senses, 1)));
+    show(element.querySelector(".facts"), facts(state, words, data, layer), !isEmpty(data) && sensesNote({ state, info, words }));
   },
 };
+
+const occurrencesIn = (data) => data.points.filter((point) => point.mark === null).length;
+const isEmpty = (data) => occurrencesIn(data) < 3;
 
 function build(element, state, words, data) {
   const pair = pairOf(state);
@@ -26,14 +30,22 @@ function build(element, state, words, data) {
   const points = svg("g", { class: "points" }, order.map((i) => pointMark(i, data)));
   const picture = svg("svg", { class: "map", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", tabindex: "0", "aria-label": words.mapLabel },
     svg("g", { class: "lines" }), points);
-  const reader = h("div", { class: "reader", "aria-live": "polite" }, h("p", { class: "muted" }, words.hover));
-  const legend = h("ul", { class: "legend" }, pair.map((one, i) => h("li", {}, h("span", { class: `badge ${"AB"[i]}` }, "AB"[i]), one.tokens[one.place],
+  const reader = h("div", { class: "reader", "aria-live": "polite" }, h("p", { class: "muted" }, words.hover, h("span", { class: "keyboard" }, ` ${words.hoverKeys}`)),
+    h("p", { class: "muted keyboard" }, words.zoomKeys), h("p", { class: "muted touch" }, words.zoomTouch));
+  const legend = h("ul", { class: "legend" }, pair.map((one, i) => h("li", {}, h("span", { class: `badge ${"AB"[i]}` }, "AB"[i]), h("span", { class: "word" }, one.tokens[one.place]),
     pair.length > 1 && h("span", { class: "muted" }, h("span", { class: `dot ${"AB"[i]}` }), words.nearerTo("AB"[i])))));
-  show(element, h("div", { class: "mapped" }, picture, h("aside", {}, legend, reader, h("div", { class: "facts" }))));
+  const found = h("output", { class: "muted", for: "find" });
+  const search = h("input", { id: "find", class: "typing", type: "search", placeholder: words.findShort, "aria-label": words.find, maxlength: "100", autocomplete: "off", spellcheck: "false" });
+  show(element, h("div", { class: "mapped" },
+    h("div", {}, h("div", { class: "map-tools" }, search, found, h("span", { class: "grow" }), zoomButtons(picture, words)), picture),
+    h("aside", {}, legend, reader, h("div", { class: "facts" }))));
   const focus = (i) => read(element, words, data, Number(i));
   points.addEventListener("pointerover", (event) => event.target.closest("[data-i]") && focus(event.target.closest("[data-i]").dataset.i));
   points.addEventListener("focusin", (event) => focus(event.target.closest("[data-i]").dataset.i));
   picture.addEventListener("keydown", (event) => step(event, element, data));
+  zoomable(picture);
+  search.addEventListener("input", () => find(element, words, data, search.value, found));
+  search.addEventListener("keydown", (event) => event.key === "Enter" && next(element, focus));
 }
 
 function pointMark(i, data) {
@@ -61,13 +73,12 @@ function move(element, data, layer) {
     point.style.transform = `translate(${places[i][0].toFixed(1)}px, ${places[i][1].toFixed(1)}px)`;
     const [a, b] = layer.to_marks[i];
     const nearer = b === undefined || layer.variance === null ? "" : a >= b ? "A" : "B";
-    if (data.points[i].mark === null) point.setAttribute("class", `point ${nearer}`);
+    if (data.points[i].mark === null) for (const letter of "AB") point.classList.toggle(letter, letter === nearer);
+    point.classList.remove("read");
   }
   element.layer = layer;
   element.places = places;
   show(element.querySelector(".lines"));
-  const read = element.querySelector(".point.read");
-  read?.classList.remove("read");
 }
 
 function read(element, words, data, i) {
@@ -83,6 +94,25 @@ function read(element, words, data, i) {
     h("p", { class: "muted" }, `${words.cosine}: A ${number(a)}`, b !== undefined && ` · B ${number(b)}`));
 }
 
+// The points whose sentences hold what was typed stay, the others fade.
+function find(element, words, data, typed, count) {
+  const wanted = typed.trim().toLowerCase();
+  const matches = data.points.map(({ tokens }) => wanted !== "" && tokens.join(" ").toLowerCase().includes(wanted));
+  element.querySelector("svg.map").classList.toggle("searching", wanted !== "");
+  for (const point of element.querySelectorAll("[data-i]")) point.classList.toggle("found", matches[point.dataset.i]);
+  element.matches = [...matches.keys()].filter((i) => matches[i]);
+  element.at = -1;
+  count.textContent = wanted === "" ? "" : words.foundIn(element.matches.length, data.points.length);
+}
+
+function next(element, focus) {
+  if (!element.matches?.length) return;
+  element.at = (element.at + 1) % element.matches.length;
+  const i = element.matches[element.at];
+  focus(i);
+  include(element.querySelector("svg.map"), element.places[i]);
+}
+
 // The nearest point in the direction of an arrow key.
 function step(event, element, data) {
   const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -91,7 +121,11 @@ function step(event, element, data) {
   event.stopPropagation();
   const from = event.target.closest("[data-i]");
   const { places } = element;
-  if (!from) return element.querySelector('[data-i="0"]').focus();
+  const to = (i) => {
+    element.querySelector(`[data-i="${i}"]`).focus({ preventScroll: true });
+    include(element.querySelector("svg.map"), places[i]);
+  };
+  if (!from) return to(0);
   const [x, y] = places[from.dataset.i];
   let best = null, least = Infinity;
   for (let i = 0; i < data.points.length; i++) {
@@ -99,14 +133,11 @@ function step(event, element, data) {
     const along = dx * direction[0] + dy * direction[1], across = Math.abs(dx * direction[1]) + Math.abs(dy * direction[0]);
     if (along > 0.5 && along + 2 * across < least) [best, least] = [i, along + 2 * across];
   }
-  if (best !== null) element.querySelector(`[data-i="${best}"]`).focus();
+  if (best !== null) to(best);
 }
 
 function facts(state, words, data, layer) {
-  const shown = data.points.filter((point) => point.mark === null).length;
-  const names = [...new Set(pairOf(state).map((one) => one.tokens[one.place]))].join(", ");
-  return h("ul", { class: "honest" },
-    h("li", {}, words.mapOf(names, shown, data.in_index)),
-    shown < 3 && h("li", {}, words.few),
-    layer.variance === null ? h("li", {}, words.onePoint) : [h("li", {}, words.variance(state.layer, layer.variance)), h("li", {}, words.kept(layer.kept)), h("li", {}, words.lines)]);
+  const names = [...new Set(pairOf(state).map((one) => brief(one.tokens[one.place])))].join(", ");
+  const measured = layer.variance === null ? [words.onePoint] : [words.variance(state.layer, layer.variance), words.kept(layer.kept), words.lines];
+  return h("ul", { class: "honest" }, [words.mapOf(names, occurrencesIn(data), data.in_index), ...(isEmpty(data) ? [words.few] : measured)].map((fact) => h("li", {}, fact)));
 }

@@ -3,25 +3,28 @@
 import { badge, h, number, show, style } from "./dom.js";
 import { requests } from "./engine.js";
 import { pairOf } from "./state.js";
+import { sensesNote, shareFor } from "./trust.js";
 
 export const neighborsView = {
   load: (engine, state) => Promise.all(pairOf(state).map((one) => engine.ask("neighbors", requests.neighbors(state, one)))),
 
-  draw(element, { state, info, words, data, example, change, engine }) {
+  draw(element, { state, info, words, data, change, engine }) {
     const pair = pairOf(state);
     const quality = info.quality?.senses;
     const rows = data[0].layers.map((_, layer) => row(layer));
-    const best = quality ? quality.layers.indexOf(Math.max(...quality.layers)) : 0;
     show(element,
-      example?.works === false && h("p", { class: "note failing" }, words.failing),
-      pair.some(isHangul) && nounBar(),
+      pair.some(isHangul) && !info.isForeignHere && nounBar(),
       h("div", { class: `neighbors columns-${pair.length}`, role: "table", "aria-label": words.views.neighbors }, heading(), ...rows),
-      quality && h("p", { class: "note quality" }, words.senses(quality, best)),
-      info.quality?.note && h("p", { class: "note" }, info.quality.note[state.language]));
+      (info.isForeignHere || data[0].layers.some((_, layer) => hasUses(layer))) && sensesNote({ state, info, words }));
+
+    // Without another use there is nothing to trust.
+    function hasUses(layer) {
+      return data.some((answer) => answer.layers[layer].same.length);
+    }
 
     function heading() {
       return h("div", { class: "row heading", role: "row" }, h("div", { class: "corner", role: "columnheader" }, h("span", { class: "hidden" }, words.layer)),
-        pair.map((one, i) => h("div", { role: "columnheader", class: "head" }, badge("AB"[i]), h("strong", {}, one.tokens[one.place]),
+        pair.map((one, i) => h("div", { role: "columnheader", class: "head" }, badge("AB"[i]), h("strong", { title: one.tokens[one.place] }, one.tokens[one.place]),
           h("span", { class: "muted" }, around(one)))));
     }
 
@@ -29,9 +32,10 @@ export const neighborsView = {
       const isMix = layer === info.layers;
       const name = isMix ? words.mix : words.layerName(layer);
       const hint = isMix ? words.mixRow : words.rows[Math.min(layer, 3)];
-      return h("div", { class: "row", role: "row" },
+      const share = quality && hasUses(layer) ? shareFor(quality, isMix ? state : { layer: String(layer) }) : null;
+      return h("div", { class: `row ${(isMix ? "mix" : String(layer)) === state.layer ? "shown" : ""}`, role: "row" },
         h("div", { class: "layer-name", role: "rowheader" }, h("strong", {}, name), h("span", { class: "muted" }, hint),
-          quality && !isMix && h("span", { class: "muted right" }, words.rightBy(quality.layers[layer], quality.data))),
+          share !== null && h("span", { class: "muted right" }, words.rightBy(share))),
         data.map((answer, i) => h("div", { class: "cell", role: "cell" }, chips(layer, i), lines(answer.layers[layer].same, layer))));
     }
 

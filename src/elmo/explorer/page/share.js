@@ -92,8 +92,7 @@ export function svgOf(element) {
       const look = getComputedStyle(originals[i]);
       if (look.display === "none") return part.setAttribute("display", "none");
       for (const name of ["fill", "stroke", "stroke-width", "opacity", "fill-opacity", "font-family", "font-size", "font-weight"]) part.setAttribute(name, look.getPropertyValue(name));
-      const move = /translate\(([-\d.]+)px, ([-\d.]+)px\)/.exec(part.getAttribute("style") ?? "");
-      if (move) part.setAttribute("transform", `translate(${move[1]} ${move[2]})`);
+      if (look.transform !== "none") part.setAttribute("transform", look.transform);
       part.removeAttribute("style");
     });
     for (const [name, value] of Object.entries({ x: box.left - frame.left, y: box.top - frame.top, width: box.width, height: box.height })) copy.setAttribute(name, value.toFixed(1));

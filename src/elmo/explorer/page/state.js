@@ -2,6 +2,7 @@
 
 export const VIEWS = ["neighbors", "map", "compare", "gap"];
 export const MOST_SENTENCES = 4;
+export const MOST_TOKENS = 200;
 const THEMES = ["auto", "light", "dark"];
 const LANGUAGES = ["en", "ko"];
 
@@ -36,6 +37,12 @@ export function toFragment(state) {
   parts.set("lang", state.language);
   return parts.toString();
 }
+
+// The same sentences read by another model.
+export const readBy = (state, info, name) => ({
+  ...opening(info, info.models.find((one) => one.name === name)),
+  ...Object.fromEntries(["sentences", "b", "noun", "view", "within", "theme", "language"].map((name) => [name, state[name]])),
+});
 
 // Whatever does not make sense in an address is left at its default.
 export function fromFragment(fragment, info) {

@@ -1,0 +1,296 @@
+"""How the page treats its reader: phones, long words and sentences, languages that a model has not read, the zoom and
+the search of the map, the tour."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from tests.explorer.opened import Opened, serious_findings
+
+from elmo.explorer.frozen import export
+from elmo.explorer.texts import bundled_examples
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+VIEWS = ("neighbors", "map", "compare", "gap")
+KOREAN = quote("1|나는 어제 학교에 갔다 .")
+LONG_WORD = "a" * 400
+PRESSED = ".token[aria-pressed='true']"
+
+
+@pytest.fixture
+def phone(browser, address):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US", bypass_csp=True
+    )
+    page = Opened(context.new_page())
+    yield page
+    assert page.problems == []
+    context.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_phone_has_one_header_line_a_menu_and_targets_for_fingers(phone, address, view, language):
+    phone.go(f"{address}/explorer#view={view}&lang={language}&model=small-{language}")
+    page = phone.page
+    assert page.locator("header").bounding_box()["height"] < 60
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("#link").is_hidden() and page.locator(".keyboard:visible").count() == 0
+    page.tap("#menu-button")
+    assert page.locator("#menu").is_visible() and page.locator("#keys").is_hidden()
+    boxes = [one.bounding_box() for one in page.locator("#menu button:visible, .tools button, .tabs button").all()]
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 44
+    page.tap("h1", position={"x": 5, "y": 5})
+    assert page.locator("#menu").is_hidden()
+    assert serious_findings(page) == []
+
+
+def test_on_a_phone_the_layers_stay_at_hand_and_a_wide_table_shows_that_it_scrolls(phone, address):
+    phone.go(f"{address}/explorer#view=compare&lang=en")
+    page = phone.page
+    box = page.locator(".scroller")
+    assert "more-after" in box.get_attribute("class") and "more-before" not in box.get_attribute("class")
+    page.locator(".scroll").evaluate("one => one.scrollTo(one.scrollWidth, 0)")
+    page.wait_for_selector(".scroller.more-before:not(.more-after)")
+    phone.view("neighbors")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_function("scrollY > 300")
+    assert 0 <= page.locator("#layer-1").bounding_box()["y"] < 60
+    page.tap("#layer-1")
+    phone.ready("neighbors 1")
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.wait_for_selector(".tabs.more-after")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_word_of_400_letters_breaks_no_table(opened, address, view):
+    two = f"s={quote(f'1|the {LONG_WORD} sat')}&s={quote('1|the cat sat')}"
+    opened.go(f"{address}/explorer#view={view}&lang=en&{two}")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1180
+    shown = opened.page.locator(f".sentence.A {PRESSED}")
+    assert shown.inner_text() == LONG_WORD and shown.bounding_box()["height"] < 50
+    boxes = "() => [...document.querySelectorAll('#view *')].map((one) => one.getBoundingClientRect().right)"
+    assert max(opened.page.evaluate(boxes)) <= 1180
+
+
+def test_a_long_sentence_keeps_the_page_short_and_says_so_beside_it(opened, address):
+    opened.page.goto(f"{address}/explorer#lang=en&s={quote('0|' + 'word ' * 6000)}")
+    opened.page.wait_for_selector(".problem")
+    assert "6,000 tokens; the page shows at most 200" in opened.page.inner_text(".sentence .warning")
+    assert opened.page.locator(".problem").bounding_box()["y"] < 900
+    assert opened.page.evaluate("document.documentElement.scrollHeight") < 1500
+    opened.problems.clear()  # Chromium logs every answer of status 400
+
+
+def test_what_is_wrong_with_a_typed_sentence_stays_in_the_editor(start):
+    start.page.click("#edit-1")
+    start.page.fill("#typing", "word " * 600)
+    start.page.keyboard.press("Enter")
+    start.page.wait_for_selector("#typing-problem")
+    assert "600 tokens, but the page shows 1 to 200" in start.page.inner_text("#typing-problem")
+    start.page.wait_for_timeout(3000)  # a toast would be gone
+    assert start.page.input_value("#typing") == "word " * 600
+    assert start.page.evaluate("document.activeElement.id") == "typing"
+    start.page.fill("#typing", "a fair price")
+    start.page.click("#typing-done")
+    start.page.wait_for_selector("#token-1-2")
+    start.problems.clear()
+
+
+def test_text_in_another_language_is_marked_beside_it_and_not_trusted(opened, address):
+    opened.go(f"{address}/explorer#lang=en&s={KOREAN}&s={quote('1|The spring is warm .')}")
+    (warning,) = opened.texts(".sentence .warning")
+    assert "small-en has not read this language" in warning
+    for view in ("neighbors", "map", "gap"):
+        opened.view(view)
+        assert "times in 100" not in opened.page.inner_text("#view"), view
+    assert opened.texts(".quality") == ["No figures on trust here: they were measured in the model’s own language."]
+    opened.page.click("text=Use small-ko")
+    opened.page.wait_for_url("**/*model=small-ko*")
+    opened.ready("gap")
+    assert opened.texts(".sentence.A .token") == ["나는", "어제", "학교에", "갔다", "."]
+    (warning,) = opened.texts(".sentence .warning")
+    assert "small-ko has not read this language" in warning and "Use small-en" in warning
+
+
+@pytest.mark.parametrize(("text", "said"), [("مرحبا بالعالم هذا", "small-en has not read"), ("The spring", None)])
+def test_the_warning_stays_while_the_sentence_does(start, text, said):
+    start.page.click("#edit-0")
+    start.page.fill("#typing", text)
+    start.page.keyboard.press("Enter")
+    start.page.wait_for_selector("#typing", state="detached")
+    start.view("compare")
+    start.view("gap")
+    warnings = start.texts(".sentence .warning")
+    assert [said in warning for warning in warnings] == ([True] if said else [])
+
+
+def test_a_map_without_occurrences_claims_nothing(opened, address):
+    opened.go(f"{address}/explorer#view=map&lang=en&s={quote('1|the xylograph sat')}&s={quote('1|a xylograph fell')}")
+    assert len(opened.texts(".honest li")) == 2
+    assert "too few occurrences" in opened.texts(".honest li")[1]
+    assert opened.texts(".facts .note") == []
+    opened.view("neighbors")
+    assert opened.texts(".none") == ["No other use of this word in the text."] * 4
+    assert opened.texts(".quality") == opened.texts(".layer-name .right") == []
+
+
+def window_of(page) -> list[float]:
+    return [float(one) for one in page.get_attribute("svg.map", "viewBox").split()]
+
+
+def test_the_map_zooms_by_buttons_keys_wheel_and_hand(start):
+    start.page.emulate_media(reduced_motion="reduce")
+    start.view("map")
+    page = start.page
+    whole = window_of(page)
+    page.click("#zoom-in")
+    assert window_of(page)[2] == pytest.approx(whole[2] / 1.5, abs=0.01)
+    mark = page.locator(".point:not(.mark) .round, .point:not(.mark) .square").first
+    size = mark.bounding_box()["width"]
+    page.locator("svg.map").focus()
+    page.keyboard.press("+")
+    assert window_of(page)[2] == pytest.approx(whole[2] / 2.25, abs=0.01)
+    assert mark.bounding_box()["width"] == pytest.approx(size, rel=0.05), "marks keep their size"
+    box = page.locator("svg.map").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 70)
+    page.mouse.up()
+    left, top = window_of(page)[:2]
+    page.keyboard.press("Home")
+    assert window_of(page) == whole
+    at = (box["x"] + box["width"] / 4, box["y"] + box["height"] / 4)
+    page.mouse.move(*at)
+    page.mouse.wheel(0, -400)
+    page.wait_for_function("document.querySelector('svg.map').classList.contains('zoomed')")
+    x, y, width, _ = window_of(page)
+    assert x + width / 4 == pytest.approx(whole[2] / 4, abs=1), "what is under the pointer stays there"
+    page.click("#zoom-reset")
+    page.locator("h1").click()
+    page.mouse.move(*at)
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("scrollY > 0")
+    assert window_of(page) == whole, "a wheel that passes over the map scrolls the page"
+    assert (left, top) != (0, 0)
+
+
+def test_two_fingers_zoom_the_map(phone, address):
+    phone.go(f"{address}/explorer#view=map&lang=en")
+    page = phone.page
+    page.locator("svg.map").scroll_into_view_if_needed()
+    box = page.locator("svg.map").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = page.context.new_cdp_session(page)
+
+    def fingers(kind: str, apart: float | None) -> None:
+        points = [] if apart is None else [{"x": x - apart, "y": y, "id": 1}, {"x": x + apart, "y": y, "id": 2}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    fingers("touchStart", 30)
+    for apart in (40, 50, 60):
+        fingers("touchMove", apart)
+    fingers("touchEnd", None)
+    assert window_of(page)[2] == pytest.approx(640 / 2, rel=0.1)
+
+
+def test_a_search_leaves_the_points_whose_sentences_hold_the_word(start, models):
+    start.view("map")
+    sentences = [(one.sentences[i], one.places[i]) for one in bundled_examples("en")[:1] for i in range(2)]
+    points = models["small-en"].occurrences(sentences, 300, None).points
+    expected = {i for i, point in enumerate(points) if "water" in " ".join(point.tokens).lower()}
+    assert len(expected) > 1
+    start.page.fill("#find", "Water")
+    assert start.page.inner_text(".map-tools output") == f"{len(expected)} of {len(points)}"
+    found = start.page.locator(".point.found").evaluate_all("all => all.map((one) => Number(one.dataset.i))")
+    assert set(found) == expected
+    start.page.keyboard.press("Enter")
+    assert "water" in start.texts(".reader .line")[0].lower()
+    start.page.click("#layer-1")
+    start.ready("map 1")
+    assert start.page.locator(".point.found").count() == len(expected)
+    start.page.fill("#find", "")
+    assert start.page.locator(".point.found").count() == 0
+
+
+def tour_titles(page: Opened, steps: int) -> list[str]:
+    """Goes through the tour by the keyboard alone; every step has the focus, and is beside what it points at."""
+    titles = []
+    for step in range(steps):
+        page.page.wait_for_function(
+            f"""() => document.querySelector('.tour-tools .muted')?.textContent.match(/\\d+/g).includes('{step + 1}')
+                && document.activeElement.id === 'tour-title'"""
+        )
+        card, ring = (page.page.locator(name).bounding_box() for name in (".tour", ".tour-ring"))
+        height = page.page.viewport_size["height"]
+        assert card["y"] >= -1 and card["y"] + card["height"] <= height + 1
+        assert ring["width"] > 30 and ring["y"] < height and ring["y"] + ring["height"] > 0
+        titles.append(page.page.inner_text("#tour-title"))
+        page.page.keyboard.press("Tab")  # to the button that ends it
+        page.page.locator("#tour-next").focus()
+        page.page.keyboard.press("Enter")
+    page.page.wait_for_selector(".tour", state="detached")
+    return titles
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_tour_opens_by_a_link_and_ends_where_it_began(opened, address, language):
+    opened.go(f"{address}/explorer#tour&model=small-{language}&lang={language}")
+    titles = tour_titles(opened, 9)
+    assert len(set(titles)) == 9
+    assert all(bool(re.search("[가-힣]", title)) is (language == "ko") for title in titles)
+    opened.ready("neighbors")
+    assert opened.page.evaluate("document.activeElement.id") == "tour"
+    assert opened.page.locator(".tour-ring").count() == 0
+
+
+def test_a_tour_can_be_left_and_brings_the_own_sentences_back(opened, address):
+    opened.go(f"{address}/explorer#lang=en&s={quote('1|a fair price')}")
+    opened.page.click("#tour")
+    opened.page.wait_for_selector(".tour")
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function("document.querySelector('.tour-tools').textContent.startsWith('2 of')")
+    assert opened.texts(".sentence.A .token")[2] == "spring"
+    opened.page.keyboard.press("Escape")
+    opened.page.wait_for_selector(".tour", state="detached")
+    assert opened.texts(".token") == ["a", "fair", "price"]
+
+
+def test_a_tour_runs_in_an_exported_page(browser, models, tmp_path):
+    export(models, tmp_path / "page")
+    context = browser.new_context(offline=True, viewport={"width": 1180, "height": 900}, locale="en-US")
+    page = Opened(context.new_page())
+    page.go(f"{(tmp_path / 'page' / 'index.html').as_uri()}#tour")
+    assert len(set(tour_titles(page, 9))) == 9
+    assert page.problems == []
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_tour_and_the_warnings(browser, address, theme):
+    context = browser.new_context(viewport={"width": 1180, "height": 900}, bypass_csp=True, reduced_motion="reduce")
+    page = Opened(context.new_page())
+    for state in (f"s={KOREAN}&view=map", "tour", f"s={quote('1|They sat on the bank of the river .')}"):
+        page.page.goto("about:blank")
+        page.go(f"{address}/explorer#{state}&theme={theme}&lang=en")
+        page.page.click("#edit-0") if "bank" in state else None
+        assert serious_findings(page.page) == [], state
+    context.close()
+
+
+def test_a_copied_link_is_not_told_behind_a_dialog(start):
+    start.page.context.grant_permissions(["clipboard-write"])
+    start.page.click("#link")
+    start.page.wait_for_selector(".toast span")
+    start.page.click("#code")
+    assert start.page.locator(".toast span").count() == 0
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_an_example_that_fails_says_why_in_the_language_of_the_page(opened, address, language):
+    number, failing = next((i, one) for i, one in enumerate(bundled_examples(language)) if not one.works)
+    opened.go(f"{address}/explorer#model=small-{language}&lang={language}")
+    opened.page.click(f"#example-{number}")
+    opened.ready("neighbors")
+    assert failing.why[language] in opened.page.inner_text(".why.failing")
