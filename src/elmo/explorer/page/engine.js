@@ -61,6 +61,7 @@ export const requests = {
   similarity: (state, a, b) => ({
     model: state.model, a: a.tokens, b: b.tokens, weights: state.layer === "mix" ? state.weights : null,
   }),
+  computation: (state, one) => ({ model: state.model, selected: selected(one) }),
   substitutes: (state, one) => ({ model: state.model, selected: selected(one), count: 10 }),
 };
 

@@ -10,9 +10,10 @@ import { neighborsView } from "./neighbors.js";
 import { mapView } from "./map.js";
 import { compareView } from "./compare.js";
 import { gapView } from "./gap.js";
+import { computationView } from "./computation.js";
 import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
 
-const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView };
+const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
 const engine = new Engine(kept);
 let info, state, words, mixes = [], texts = {}, editing = null, turn = 0;
@@ -114,11 +115,11 @@ function renderBars() {
 async function renderView() {
   const now = ++turn, view = state.view, began = performance.now();
   parts.view.setAttribute("aria-labelledby", `tab-${view}`);
-  const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view !== "compare" && !model().text && words.noText;
+  const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view === "computation" ? !model().has_computation && words.noComputation : view !== "compare" && !model().text && words.noText;
   if (missing) return problem(missing);
   const waiting = setTimeout(() => parts.view.classList.add("waiting"), 150);
   try {
-    const data = await drawers[view].load(engine, state);
+    const data = await drawers[view].load(engine, state, model());
     if (now !== turn) return;
     if (parts.view.dataset.view !== view) { parts.view.dataset.view = view; delete parts.view.dataset.key; show(parts.view); }
     drawers[view].draw(parts.view, { state, info: model(), words, data, change, engine, example: exampleShown() });
@@ -197,7 +198,8 @@ function onKey(event) {
   if (focused) row = Number(focused[1]);
   const done = {
     ArrowLeft: () => stepToken(-1), ArrowRight: () => stepToken(1), ArrowUp: () => stepRow(-1), ArrowDown: () => stepRow(1),
-    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }),
+    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }), h: () => change({ view: "computation" }),
+    ...(state.view === "computation" && { j: () => computationView.step(parts.view, 1), k: () => computationView.step(parts.view, -1) }),
     m: () => (!engine.isComplete || state.layer === "mix") && change({ layer: "mix" }), "/": () => !engine.isComplete && edit(row), s: copyLink, "?": showKeys,
     t: () => change({ theme: nextTheme(state.theme) }), e: nextExample,
   }[event.key] ?? (/^\d$/.test(event.key) && Number(event.key) < model().layers ? () => change({ layer: event.key }) : null);
