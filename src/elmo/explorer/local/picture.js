@@ -62,7 +62,7 @@ function largest(matrix, count) {
   let values = [];
   for (let turn = 0; turn < MOST_TURNS; turn++) {
     const products = block.map((vector) => times(matrix, vector));
-    const { values: found, vectors: turns } = eigen(block.map((a) => products.map((b) => dot(a, 0, b, 0, size))));
+    const { values: found, vectors: turns } = eigen(block.map((a) => products.map((b) => along(a, b))));
     const combined = (list, weights) => Float64Array.from({ length: size }, (_, i) => list.reduce((sum, vector, j) => sum + weights[j] * vector[i], 0));
     const ritz = turns.map((weights) => combined(block, weights)), images = turns.map((weights) => combined(products, weights));
     values = found;
@@ -74,7 +74,14 @@ function largest(matrix, count) {
   return block.slice(0, count).map((vector, j) => ({ value: values[j], vector: signed(vector) }));
 }
 
-const times = (matrix, vector) => Float64Array.from(matrix, (row) => dot(row, 0, vector, 0, vector.length));
+// `dot` of doubles, by itself so that both are compiled for one kind of array.
+function along(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+const times = (matrix, vector) => Float64Array.from(matrix, (row) => along(row, vector));
 
 function signed(vector) {
   const most = vector.reduce((best, value) => (Math.abs(value) > Math.abs(best) ? value : best), 0);
@@ -85,12 +92,12 @@ function signed(vector) {
 function orthonormal(vectors) {
   const done = [];
   for (const vector of vectors) {
-    const rest = Float64Array.from(vector), before = Math.sqrt(dot(rest, 0, rest, 0, rest.length));
+    const rest = Float64Array.from(vector), before = Math.sqrt(along(rest, rest));
     for (let again = 0; again < 2; again++) for (const one of done) {
-      const along = dot(rest, 0, one, 0, rest.length);
-      for (let i = 0; i < rest.length; i++) rest[i] -= along * one[i];
+      const shared = along(rest, one);
+      for (let i = 0; i < rest.length; i++) rest[i] -= shared * one[i];
     }
-    const left = Math.sqrt(dot(rest, 0, rest, 0, rest.length));
+    const left = Math.sqrt(along(rest, rest));
     done.push(left > 1e-13 * before ? rest.map((value) => value / left) : rest.fill(0));
   }
   return done;
@@ -128,10 +135,16 @@ function turnedOnto(points, earlier) {
   return points.map(([p, q]) => (turn >= mirror ? [p * x - q * y, p * y + q * x] : [p * x + q * y, p * y - q * x]));
 }
 
-// For each row the places of the highest values but its own, the highest first.
+// For each row the places of the highest values but its own, the highest first; of equal ones the first.
 const highest = (values) => values.map((row, own) => {
-  const order = [...row.keys()].filter((i) => i !== own).sort((i, j) => row[j] - row[i] || i - j);
-  return order.slice(0, NEIGHBORS);
+  const best = [];
+  row.forEach((value, i) => {
+    if (i === own || (best.length === NEIGHBORS && value <= row[best.at(-1)])) return;
+    const place = best.findIndex((j) => row[j] < value);
+    best.splice(place < 0 ? best.length : place, 0, i);
+    if (best.length > NEIGHBORS) best.pop();
+  });
+  return best;
 });
 
 // The weighted sum of a token's layers.
