@@ -59,6 +59,8 @@ class Explored:
     text: ExploredText | None = None
     language: str = ""
     quality: Quality | None = None
+    folder: Path | None = None
+    """Of the model's files; None: it wasn't read from a folder."""
     _index: ContextIndex | None = field(default=None, init=False, repr=False)
     _checkpoint: Checkpoint | None = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
@@ -72,9 +74,9 @@ class Explored:
         known = known_models().get(served.name)
         language = _CODES.get(known.languages[0], "") if known and known.bundled else ""
         files = hub.resolve(model)
-        folder = files[0].parent if isinstance(files, tuple) else files
-        quality = quality_of(Path(folder), served.embedder.model_hash)
-        return cls(served, text or bundled_text(language or "en"), language, quality)
+        folder = Path(files[0].parent if isinstance(files, tuple) else files)
+        quality = quality_of(folder, served.embedder.model_hash)
+        return cls(served, text or bundled_text(language or "en"), language, quality, folder)
 
     def index(self, progress: Progress | bool = False) -> ContextIndex:
         """The index of its text, made or opened at the first call. Raises Refusal if it has no text.
@@ -102,7 +104,7 @@ class Explored:
             has_softmax=self.model.substitutes is not None,
             has_computation=self.has_computation,
             text=self.text.name if self.text else None,
-            is_bundled_text=self._is_bundled,
+            is_bundled_text=self.has_bundled_text,
             examples=self._examples(),
             quality=self.quality,
         )
@@ -156,11 +158,12 @@ class Explored:
         return True
 
     @property
-    def _is_bundled(self) -> bool:
+    def has_bundled_text(self) -> bool:
+        """Whether its text is the bundled one of its language."""
         return self.text is not None and self.text == bundled_text(self.language or "en")
 
     def _examples(self) -> list[Example]:
-        if self._is_bundled or self.text is None:
+        if self.has_bundled_text or self.text is None:
             return bundled_examples(self.language or "en")
         own = own_example(self.index())
         return [own] if own else bundled_examples(self.language or "en")

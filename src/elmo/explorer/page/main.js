@@ -15,11 +15,11 @@ import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
 
 const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
-const engine = new Engine(kept);
-let info, state, words, mixes = [], texts = {}, editing = null, turn = 0;
+const engine = new Engine(kept, onProgress);
+let info, state, words, mixes = [], texts = {}, editing = null, turn = 0, progress = {};
 
 const parts = {
-  header: h("header"), intro: h("div", { class: "intro" }), sentences: h("section", { class: "card sentences" }),
+  header: h("header"), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress", role: "status" }), sentences: h("section", { class: "card sentences" }),
   layers: h("div", { class: "layers" }), tabs: h("nav"), view: h("div", { class: "view", id: "view", role: "tabpanel", tabindex: "-1" }),
   footer: h("footer"), toast: h("div", { class: "toast", role: "status" }), dialog: h("dialog"),
 };
@@ -27,7 +27,7 @@ const parts = {
 async function start() {
   info = await engine.ask("info");
   state = location.hash.length > 1 ? fromFragment(location.hash.slice(1), info) : { ...opening(info), ...kept?.state };
-  show(document.getElementById("app"), parts.header, h("main", {}, parts.intro, parts.sentences,
+  show(document.getElementById("app"), parts.header, h("main", {}, parts.intro, engine.local && parts.progress, parts.sentences,
     h("div", { class: "bar" }, parts.layers, parts.tabs), h("section", { class: "card" }, parts.view)), parts.footer, parts.toast, parts.dialog);
   document.addEventListener("keydown", onKey);
   addEventListener("hashchange", () => {
@@ -83,8 +83,21 @@ function render() {
   document.documentElement.lang = state.language;
   document.documentElement.dataset.theme = state.theme;
   history.replaceState(null, "", `#${toFragment(state)}`);
+  engine.local?.open(state.model);
+  renderProgress();
   renderBars();
   renderView();
+}
+
+function onProgress(found) {
+  progress = { ...progress, [found.model ?? state.model]: found };
+  if (state) renderProgress();
+}
+
+// Of a page that computes by itself: how far the model is that is shown.
+function renderProgress() {
+  const { part, done, problem: wrong } = progress[state.model] ?? { part: "model", done: 0 };
+  show(parts.progress, wrong ?? (part === "index" && done === 1 ? "" : words.progress[part](Math.round(100 * done))));
 }
 
 function renderBars() {

@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { requests } from "./engine.js";
+import { pageOfAnswers } from "./local.js";
 import { pairOf } from "./state.js";
 
 export function download(name, content, type) {
@@ -33,6 +34,7 @@ export async function pageWithAnswers(engine, state, info) {
   const answers = { info: { ...info, models: [{ ...model, examples: [example] }] } };
   for (const [route, request] of wanted) answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = await engine.ask(route, request);
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
+  if (engine.local) return pageOfAnswers(kept);
   const page = await (await fetch("/explorer/saved.html")).text();
   return page.replace(/(<script type="application\/json" id="frozen">)null(<\/script>)/, (_, before, after) => before + kept + after);
 }

@@ -41,6 +41,10 @@ const ENGLISH = {
   keyList: [["← →", "previous, next token"], ["↑ ↓", "previous, next sentence"], ["0 1 2 m", "layer, mix"], ["n p c f h", "neighbors, map, compare, fill the gap, how it is computed"], ["j k", "next, previous step of the computation"], ["/", "edit the sentence"], ["e", "next example"], ["t", "theme"], ["s", "copy link"], ["?", "this list"]],
   footer: "Computed on this machine by elmo; nothing leaves it.", footerSaved: "Saved from elmo explore; it asks no server for anything.",
   codeNote: "The same from Python, and on the command line:",
+  progress: {
+    model: (share) => (share < 100 ? `Loading the model, so that you can type sentences of your own: ${share} %` : "The model is loaded."),
+    index: (share) => `Reading the text in which neighbors are found, this once: ${share} %`,
+  },
   loading: "computing", ms: (value) => `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ms`,
   mapLabel: "Map of occurrences; arrow keys move from point to point", tableLabel: "Cosines of tokens",
   steps: {
@@ -125,6 +129,10 @@ const KOREAN = {
   keyList: [["← →", "이전, 다음 토큰"], ["↑ ↓", "이전, 다음 문장"], ["0 1 2 m", "층, 혼합"], ["n p c f h", "이웃, 지도, 비교, 빈칸, 계산 과정"], ["j k", "계산의 다음, 이전 단계"], ["/", "문장 고치기"], ["e", "다음 예문"], ["t", "테마"], ["s", "링크 복사"], ["?", "이 목록"]],
   footer: "모든 계산은 이 컴퓨터의 elmo가 합니다. 아무것도 밖으로 나가지 않습니다.", footerSaved: "elmo explore에서 저장한 페이지입니다. 어떤 서버에도 묻지 않습니다.",
   codeNote: "파이썬과 명령줄에서 같은 결과를 얻으려면:",
+  progress: {
+    model: (share) => (share < 100 ? `직접 쓴 문장도 볼 수 있도록 모델을 불러옵니다: ${share} %` : "모델을 불러왔습니다."),
+    index: (share) => `이웃을 찾을 글을 한 번 읽어 둡니다: ${share} %`,
+  },
   loading: "계산 중",
   mapLabel: "쓰임의 지도. 화살표 키로 점을 옮깁니다", tableLabel: "토큰의 코사인",
   steps: {

@@ -1,0 +1,87 @@
+// ELMo in browsers and node: tokens in, vectors out, computed by elmo's own kernels in WebAssembly.
+
+import { BOUNDARIES } from "./characters.js";
+import { checkHashes, readConfig } from "./config.js";
+import { ElmoError } from "./errors.js";
+import { readFile } from "./files.js";
+import { Kernels } from "./kernels.js";
+import { Network } from "./network.js";
+import { readTensors } from "./safetensors.js";
+
+export { ElmoError };
+
+/** Loads a model folder: see elmo.d.ts. */
+export async function load(where, { onProgress, exact = true, files } = {}) {
+  const read = (name) => readFile(where, name, files, onProgress);
+  const [config, model, wasm] = await Promise.all([
+    required(read("config.json"), "config.json", where),
+    required(read("model.safetensors"), "model.safetensors", where),
+    readWasm(files),
+  ]);
+  const architecture = readConfig(config);
+  await checkHashes(architecture, null);
+  const kernels = await Kernels.compile(wasm);
+  const { tensors } = readTensors(model, "model.safetensors");
+  return new Elmo(new Network(kernels, architecture, tensors, exact), architecture, exact, read);
+}
+
+async function required(bytes, name, where) {
+  const found = await bytes;
+  if (found) return found;
+  throw new ElmoError(
+    `${where ?? "files"}: there is no ${name}, so this isn't a model folder. Pass the address of a folder that ` +
+      "'elmo convert', 'elmo pretrain' or 'elmo explore --export' made.",
+  );
+}
+
+async function readWasm(files) {
+  const name = "elmo.wasm";
+  const given = await readFile(undefined, name, files);
+  return given ?? required(readFile(new URL(".", import.meta.url), name), name, import.meta.url);
+}
+
+class Elmo {
+  #network;
+  #architecture;
+  #exact;
+  #read;
+
+  constructor(network, architecture, exact, read) {
+    this.#network = network;
+    this.#architecture = architecture;
+    this.#exact = exact;
+    this.#read = read;
+  }
+
+  embed(tokens) {
+    const isBatch = Array.isArray(tokens) && Array.isArray(tokens[0]);
+    const sentences = isBatch ? tokens : [tokens];
+    sentences.forEach((sentence, index) => checkTokens(sentence, isBatch ? `sentences[${index}]` : "tokens"));
+    const { layers, dimensions } = this.#network;
+    const found = this.#network
+      .embed(sentences)
+      .map((data, index) => ({ layers, tokens: sentences[index].length, dimensions, data }));
+    return isBatch ? found : found[0];
+  }
+
+  describe() {
+    const { layers, dimensions } = this.#network;
+    const { config, facts } = this.#architecture;
+    const { metadata } = facts;
+    return { layers, dimensions, exact: this.#exact, state: "zero", boundaries: [...BOUNDARIES], config, metadata };
+  }
+}
+
+function checkTokens(sentence, name) {
+  if (!Array.isArray(sentence)) {
+    throw new ElmoError(
+      `${name} is ${typeof sentence}, but a sentence is an array of tokens. Split raw text first: elmo.tokenize(text)`,
+    );
+  }
+  const wrong = sentence.findIndex((token) => typeof token !== "string");
+  if (wrong < 0) return;
+  throw new ElmoError(
+    `${name}[${wrong}] is ${typeof sentence[wrong]}, but a token is a string. Convert it to one; an empty string is a ` +
+      "token too.",
+  );
+}
