@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 const given = JSON.parse(readFileSync(0, "utf8"));
 const { Answers } = await import(pathToFileURL(`${given.local}/answers.js`));
 const { TextIndex } = await import(pathToFileURL(`${given.local}/text_index.js`));
+const { tensorsOf } = await import(pathToFileURL(`${given.local}/computation.js`));
 const { load } = await import(pathToFileURL(`${given.browser}/elmo.js`));
 
 const facts = Object.fromEntries(given.info.models.map((one) => [one.name, one]));
@@ -17,6 +18,7 @@ const models = Object.fromEntries(Object.entries(given.models).map(([name, one])
   const model = {
     tokensInSource: one.tokens_in_source,
     elmo: () => elmo ??= load(one.folder),
+    tensors: async () => tensorsOf(new Uint8Array(readFileSync(`${one.folder}/model.safetensors`))),
     vocabulary: async () => readFileSync(`${one.folder}/vocab.txt`, "utf8").trimEnd().split("\n"),
     index: () => index ??= model.elmo().then((loaded) => new TextIndex(readFileSync(one.text, "utf8"), facts[name].layers, facts[name].dim, (sentences) => loaded.embed(sentences))),
     async complete(of) {

@@ -14,26 +14,24 @@ from safetensors.numpy import save_file
 
 import elmo
 from elmo import reference
+from elmo.config import BiLMConfig
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
+from elmo.explorer import frozen
 from elmo.explorer.computation import CUTS, MOST_READ, SHOWN, Computation, computation
+from elmo.explorer.views import Marked
+from elmo.weights.catalogue import bundled_folders
 from elmo.weights.checkpoint import Checkpoint
 
-SCRIPT = Path(elmo.__file__).parent / "browser" / "computation.js"
+SCRIPT = Path(elmo.__file__).parent / "explorer" / "local" / "computation.js"
 SENTENCE = ["the", "cats", "sat", "on", "the", "mat", "."]
 LETTERS = ["spring", "연기", "x" * 60, "가" * 20, "<S>", "é\u0301", "a\ud800b", "\N{GRINNING FACE}"]
 # Of numbers with four significant digits: half a unit of the last one.
 ROUNDED = {"rtol": 5.01e-4, "atol": 1e-6}
 RUN = """
 import { readFileSync } from "node:fs";
-import { computation } from %s;
-const file = readFileSync(%s), length = Number(file.readBigUInt64LE(0));
-const header = JSON.parse(file.subarray(8, 8 + length));
-const tensor = (name) => {
-  const { shape, data_offsets: [from, to] } = header[name];
-  const start = file.byteOffset + 8 + length;
-  return { shape, data: new Float32Array(file.buffer.slice(start + from, start + to)) };
-};
+import { computation, tensorsOf } from %s;
+const tensor = tensorsOf(new Uint8Array(readFileSync(%s)));
 const { config, words, asked } = JSON.parse(readFileSync(%s));
 console.log(JSON.stringify(asked.map(([tokens, place]) => computation({ config, tensor, words }, tokens, place))));
 """
@@ -183,14 +181,13 @@ def test_a_long_sentence_is_below_100_kilobytes(models):
     assert len(msgspec.json.encode(found)) < 100_000
 
 
-def in_node(checkpoint: Checkpoint, asked: list[tuple[list[str], int]], folder: Path) -> list[dict[str, Any]]:
-    """What the browser's module computes."""
+def in_node(config: BiLMConfig, model: Path, asked: list[Marked], folder: Path) -> list[dict[str, Any]]:
+    """What the browser's module computes from a model.safetensors."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs node (18 or newer)")
-    save_file({name: np.ascontiguousarray(tensor) for name, tensor in checkpoint.tensors.items()}, folder / "model")
-    (folder / "asked.json").write_text(json.dumps({"config": asdict(checkpoint.config), "words": 100, "asked": asked}))
-    places = (SCRIPT.as_uri(), str(folder / "model"), str(folder / "asked.json"))
+    (folder / "asked.json").write_text(json.dumps({"config": asdict(config), "words": 100, "asked": asked}))
+    places = (SCRIPT.as_uri(), str(model), str(folder / "asked.json"))
     (folder / "run.mjs").write_text(RUN % tuple(map(json.dumps, places)))
     run = subprocess.run([node, folder / "run.mjs"], capture_output=True, text=True, encoding="utf-8", check=False)
     assert run.returncode == 0, run.stderr
@@ -217,19 +214,53 @@ def require_equal(found, expected, place: str = "") -> None:
 def test_the_browser_computes_the_same(tiny_checkpoint, tmp_path, changes):
     checkpoint = replace(tiny_checkpoint, config=replace(tiny_checkpoint.config, **changes))
     sentences = [(["a", token, *SENTENCE], place) for token in LETTERS if "\ud800" not in token for place in (1, 4)]
-    for found, one in zip(in_node(checkpoint, sentences, tmp_path), sentences, strict=True):
+    save_file({name: np.ascontiguousarray(it) for name, it in checkpoint.tensors.items()}, tmp_path / "model")
+    answers = in_node(checkpoint.config, tmp_path / "model", sentences, tmp_path)
+    for found, one in zip(answers, sentences, strict=True):
         require_equal(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
-def test_so_it_does_with_the_bundled_models(models, tmp_path, model):
+def test_so_it_does_with_the_bundled_models_as_they_are_stored(models, tmp_path, model):
     checkpoint = Embedder.from_pretrained(model).checkpoint
     examples = models[model].info().examples
     asked = [pair for one in examples for pair in zip(one.sentences, one.places, strict=True)]
-    for found, one in zip(in_node(checkpoint, asked, tmp_path), asked, strict=True):
+    answers = in_node(checkpoint.config, bundled_folders()[model] / "model.safetensors", asked, tmp_path)
+    for found, one in zip(answers, asked, strict=True):
         require_equal(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
 
 
 def cosine(a, b) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+@pytest.mark.slow
+def test_the_worker_answers_as_the_server_does(models, tmp_path):
+    ask, node = Path(__file__).parent / "ask.mjs", shutil.which("node")
+    if node is None:
+        pytest.skip("needs node (18 or newer)")
+    chosen = {name: model.info().examples[0] for name, model in models.items()}
+    marked = {name: (one.sentences[0], one.places[0]) for name, one in chosen.items()}
+    package = Path(elmo.__file__).parent
+    given = {
+        "local": str(package / "explorer" / "local"),
+        "browser": str(package / "browser"),
+        "info": json.loads(msgspec.json.encode(frozen.info(models))),
+        "mixes": [],
+        "models": {name: {"folder": str(bundled_folders()[name])} for name in models},
+        "requests": [
+            *(
+                ["computation", {"model": name, "selected": {"tokens": tokens, "place": place}}]
+                for name, (tokens, place) in marked.items()
+            ),
+            ["computation", {"model": "small-en", "selected": {"tokens": ["a"], "place": 1}}],
+        ],
+    }
+    run = subprocess.run(
+        [node, ask], input=json.dumps(given), capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    *answers, refused = json.loads(run.stdout)
+    for found, (name, one) in zip(answers, marked.items(), strict=True):
+        require_equal(found["answer"], json.loads(msgspec.json.encode(models[name].computation(one))), name)
+    assert refused["error"].startswith("place is 1, but the sentence has 1 tokens")

@@ -1,6 +1,7 @@
 // The answers to the page's requests, the same JSON as elmo.explorer.routes and views give, computed here.
 
 import { formsOf } from "./korean.js";
+import { computation } from "./computation.js";
 import { FirstLook } from "./first_look.js";
 import { drawn, mixed, pictures } from "./picture.js";
 import {
@@ -11,8 +12,8 @@ import { dot, unit } from "./text_index.js";
 const MOST_REMEMBERED = 64;
 
 export class Answers {
-  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `complete(index)` and `vocabulary()`,
-  // promises of what is loaded and made when it is first needed.
+  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `complete(index)`, `tensors()` and
+  // `vocabulary()`, promises of what is loaded and made when it is first needed.
   constructor(info, mixes, models) {
     this.given = { info, mixes };
     this.facts = Object.fromEntries(info.models.map((one) => [one.name, one]));
@@ -85,6 +86,14 @@ const ROUTES = {
     }
     const { forward, backward, both } = await (await this.models[model].elmo()).substitutes(selected.tokens, selected.place, count);
     return { forward: forward ?? null, backward: backward ?? null, both: both ?? null };
+  },
+
+  async computation({ model, selected }) {
+    requireModel(model, this.models);
+    requireSelected(selected);
+    const loaded = this.models[model], words = this.facts[model].has_softmax ? (await loaded.vocabulary()).length : null;
+    const [elmo, tensor] = await Promise.all([loaded.elmo(), loaded.tensors()]);
+    return computation({ config: elmo.describe().config, tensor, words }, selected.tokens, selected.place);
   },
 
   async neighbors({ model, selected, count, weights, noun }) {

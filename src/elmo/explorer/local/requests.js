@@ -10,12 +10,13 @@ const FIELDS = {
   occurrences: { model: "str", selected: [SELECTED], weights: ["?float"], limit: "int" },
   similarity: { model: "str", a: ["str"], b: ["str"], weights: ["?float"] },
   substitutes: { model: "str", selected: SELECTED, count: "int" },
+  computation: { model: "str", selected: SELECTED },
   tokens: { text: "str", model: "?str" },
   text: { model: "str" },
 };
 const DEFAULTS = {
   neighbors: { count: 6, weights: null, noun: null }, occurrences: { weights: null, limit: 300 }, similarity: { weights: null },
-  substitutes: { count: 10 }, tokens: { model: null }, text: {},
+  substitutes: { count: 10 }, computation: {}, tokens: { model: null }, text: {},
 };
 const LONE_SURROGATE = /\p{Cs}/u;
 

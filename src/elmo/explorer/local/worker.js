@@ -5,6 +5,7 @@
 
 import { load } from "../../browser/elmo.js";
 import { Answers } from "./answers.js";
+import { tensorsOf } from "./computation.js";
 import { keptIndex } from "./kept_index.js";
 import { BATCH, TextIndex } from "./text_index.js";
 
@@ -44,6 +45,7 @@ function begin({ info, mixes, base, models: settings, files }) {
         return elmo;
       }),
       vocabulary: once(async () => (settings[name].has_vocabulary ? listOf(await bytes(`${name}/vocab.txt`)) : [])),
+      tensors: once(async () => tensorsOf(await bytes(`${name}/model.safetensors`))),
       index: once(async () => {
         const [content, elmo] = await Promise.all([bytes(`${name}/text.txt`), model.elmo()]);
         return new TextIndex(new TextDecoder().decode(content), layers, dim, (sentences) => elmo.embed(sentences));
