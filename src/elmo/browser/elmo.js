@@ -7,6 +7,8 @@ import { readFile } from "./files.js";
 import { Kernels } from "./kernels.js";
 import { Network } from "./network.js";
 import { readTensors } from "./safetensors.js";
+import { Softmax } from "./substitutes.js";
+import { tokenize } from "./tokenizer.js";
 
 export { ElmoError };
 
@@ -45,12 +47,18 @@ class Elmo {
   #architecture;
   #exact;
   #read;
+  #softmax = null; // a promise of it, from the first use on
 
   constructor(network, architecture, exact, read) {
     this.#network = network;
     this.#architecture = architecture;
     this.#exact = exact;
     this.#read = read;
+  }
+
+  tokenize(text) {
+    if (typeof text === "string") return tokenize(text);
+    throw new ElmoError(`text is ${typeof text}, but tokenize takes a string. Pass one text at a time.`);
   }
 
   embed(tokens) {
@@ -62,6 +70,38 @@ class Elmo {
       .embed(sentences)
       .map((data, index) => ({ layers, tokens: sentences[index].length, dimensions, data }));
     return isBatch ? found : found[0];
+  }
+
+  async substitutes(tokens, place, count = 10) {
+    checkTokens(tokens, "tokens");
+    if (!Number.isInteger(place) || place < 0 || place >= tokens.length) {
+      throw new ElmoError(
+        `place is ${place}, but the sentence has ${tokens.length} tokens. ` +
+          (tokens.length ? `Use a place from 0 to ${tokens.length - 1}.` : "Pass a sentence with tokens."),
+      );
+    }
+    if (!Number.isInteger(count) || count < 1) {
+      throw new ElmoError(`count must be a whole number of at least 1 (got ${count}): it is the number of words returned.`);
+    }
+    this.#softmax ??= this.#loadSoftmax();
+    try {
+      return (await this.#softmax).substitutes(tokens, place, count);
+    } catch (error) {
+      if (!(await this.#softmax.then(() => true, () => false))) this.#softmax = null; // may succeed the next time
+      throw error;
+    }
+  }
+
+  async #loadSoftmax() {
+    const [softmax, vocabulary] = await Promise.all(["softmax.safetensors", "vocab.txt"].map(this.#read));
+    if (!softmax || !vocabulary) {
+      throw new ElmoError(
+        `the model has no ${softmax ? "vocab.txt" : "softmax.safetensors"}, so it can't predict words. Published models ` +
+          "have none; take one that 'elmo pretrain' made.",
+      );
+    }
+    await checkHashes(this.#architecture, vocabulary);
+    return new Softmax(this.#network, softmax, vocabulary);
   }
 
   describe() {

@@ -95,13 +95,12 @@ export class Kernels {
     // Above the stored weight, which is given back, the panels would be lost: they are laid out below it.
     const group = kind === KIND.float32 ? 1 : kind === KIND.bfloat16 ? 2 : 4;
     const columns = PANEL * Math.ceil((cells ? PANEL * Math.ceil(cells / 16) : outer) / PANEL);
-    const needed = 4 * columns * Math.ceil(inner / group) + 4 * columns + 1024;
+    const needed = 4 * columns * Math.ceil(inner / group) + 4 * columns + 8 * inner + 1024;
     const gap = this.room(needed);
     const [from, steps] = this.#stored(tensor);
-    const end = this.functions.mark();
     this.functions.release(gap);
     const packed = this.functions.pack(kind, TYPES[tensor.type], from, steps, outer, inner, cells, width, chunk);
-    if (end < this.functions.mark()) throw new Error("the panels are larger than their room");
+    if (gap + needed < this.functions.mark()) throw new Error("the panels are larger than their room");
     return this.#there(packed);
   }
 

@@ -47,18 +47,21 @@ export class Network {
     return found;
   }
 
-  /** The top layer of one direction at a token: `place` counts the boundaries, <S> is 0. */
-  output(sentence, direction, place) {
-    const index = this.directions.findIndex((one) => one.name === direction);
-    return this.#read([sentence], ({ places, layers }) => {
-      const at = places + 4 * ((layers - 1) * (sentence.length + 2) * this.dimensions + place * this.dimensions);
-      return this.kernels.floats(at + 4 * index * this.size, this.size).slice();
+  /** Of each direction that the model has, its top layer at one place of a sentence, in which <S> is 0. */
+  outputs(sentence, places) {
+    return this.#read([sentence], ({ at, layers, total }) => {
+      const top = at + 4 * (layers - 1) * total * this.dimensions;
+      const found = this.directions.map(({ name }, index) => {
+        const begin = top + 4 * (places[name] * this.dimensions + index * this.size);
+        return [name, this.kernels.floats(begin, this.size).slice()];
+      });
+      return Object.fromEntries(found);
     });
   }
 
   #batch(sentences, give) {
-    this.#read(sentences, ({ places, layers, total }) => {
-      const values = this.kernels.floats(places, layers * total * this.dimensions);
+    this.#read(sentences, ({ at, layers, total }) => {
+      const values = this.kernels.floats(at, layers * total * this.dimensions);
       let begin = 0;
       sentences.forEach((sentence, index) => {
         const count = sentence.length * this.dimensions;
@@ -80,20 +83,20 @@ export class Network {
     const vectors = this.#tokenVectors(bounded);
     const total = bounded.length;
     return kernels.scratch(() => {
-      const places = kernels.room(4 * layers * total * dimensions);
-      const inputs = kernels.floats(places, total * dimensions);
+      const at = kernels.room(4 * layers * total * dimensions);
+      const inputs = kernels.floats(at, total * dimensions);
       bounded.forEach((token, index) => {
         const vector = vectors.get(token);
-        for (let at = 0; at < dimensions; at += this.size) inputs.set(vector, index * dimensions + at);
+        for (let from = 0; from < dimensions; from += this.size) inputs.set(vector, index * dimensions + from);
       });
       this.directions.forEach(({ name, layers: stack }, index) => {
         const steps = this.#schedule(sentences, name === "backward");
         stack.forEach(({ kind, place, skips }, layer) => {
-          const from = places + 4 * (layer * total * dimensions + index * this.size);
+          const from = at + 4 * (layer * total * dimensions + index * this.size);
           kernels.readLayer(kind, place, steps, from, from + 4 * total * dimensions, dimensions, skips);
         });
       });
-      return use({ places, layers, total });
+      return use({ at, layers, total });
     });
   }
 
@@ -131,9 +134,11 @@ export class Network {
 }
 
 /** The tensors of a file, each taken once and with the shape that the config asks for. */
-class Source {
-  constructor(tensors) {
+export class Source {
+  constructor(tensors, file = "model.safetensors", askedBy = "config.json") {
     this.tensors = tensors;
+    this.file = file;
+    this.askedBy = askedBy;
     this.left = new Set(tensors.keys());
   }
 
@@ -141,7 +146,7 @@ class Source {
     const found = this.tensors.get(name);
     if (!found || found.shape.join() !== shape.join()) {
       throw new ElmoError(
-        `model.safetensors: the tensor ${name} ${found ? `has the shape (${found.shape})` : "is missing"}, but config.json ` +
+        `${this.file}: the tensor ${name} ${found ? `has the shape (${found.shape})` : "is missing"}, but ${this.askedBy} ` +
           `asks for the shape (${shape}): they belong to different models. Pass the files of one model.`,
       );
     }
@@ -154,7 +159,7 @@ class Source {
     const [name] = this.left;
     if (name === undefined) return;
     throw new ElmoError(
-      `model.safetensors: the tensor ${name} is not part of the model that config.json describes: they belong to ` +
+      `${this.file}: the tensor ${name} is not part of the model that config.json describes: they belong to ` +
         "different models. Pass the files of one model.",
     );
   }

@@ -171,7 +171,7 @@ export class TextIndex {
 
 export function dot(a, from, b, start, size) {
   // Four sums, so that no addition waits for the one before.
-  let [one, two, three, four, k] = [0, 0, 0, 0, 0];
+  let one = 0, two = 0, three = 0, four = 0, k = 0;
   for (; k + 4 <= size; k += 4) {
     one += a[from + k] * b[start + k];
     two += a[from + k + 1] * b[start + k + 1];

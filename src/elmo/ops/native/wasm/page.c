@@ -46,18 +46,24 @@ static float from_float16(uint16_t half) {
     return value;
 }
 
-static float value_at(int type, const void *from, const float *steps, int64_t row, int64_t inner, int64_t k) {
-    int64_t place = row * inner + k;
-    if (type == STORED_F32) return ((const float *)from)[place];
-    if (type == STORED_F16) return from_float16(((const uint16_t *)from)[place]);
-    if (type == STORED_BF16) return from_bfloat16(((const uint16_t *)from)[place]);
-    return (float)((const int8_t *)from)[place] * steps[row];
+/* One row of values as floats. `step`: of int8. */
+static void widen_row(int type, const char *from, int64_t count, float step, float *to) {
+    const uint16_t *halves = (const uint16_t *)from;
+    if (type == STORED_F32) memcpy(to, from, count * 4);
+    if (type == STORED_F16)
+        for (int64_t k = 0; k < count; k++) to[k] = from_float16(halves[k]);
+    if (type == STORED_BF16)
+        for (int64_t k = 0; k < count; k++) to[k] = from_bfloat16(halves[k]);
+    if (type == STORED_I8)
+        for (int64_t k = 0; k < count; k++) to[k] = (float)((const int8_t *)from)[k] * step;
 }
 
-/* count values as floats. `steps` of each row of `inner` values, for int8. */
-EXPORTED void widen(int type, const void *from, const float *steps, int rows, int inner, float *to) {
+static int64_t bytes_of(int type) { return type == STORED_F32 ? 4 : type == STORED_I8 ? 1 : 2; }
+
+/* rows of `inner` values as floats. */
+EXPORTED void widen(int type, const char *from, const float *steps, int rows, int inner, float *to) {
     for (int64_t row = 0; row < rows; row++)
-        for (int64_t k = 0; k < inner; k++) to[row * inner + k] = value_at(type, from, steps, row, inner, k);
+        widen_row(type, from + row * inner * bytes_of(type), inner, type == STORED_I8 ? steps[row] : 1, to + row * inner);
 }
 
 /* For each column of the panels the weight's row, or -1. cells: 0, or those of a layer, whose gates' rows belong
@@ -73,12 +79,11 @@ static int64_t columns_of_panels(int64_t outer, int64_t cells) {
     return (columns + PANEL_COLUMNS - 1) / PANEL_COLUMNS * PANEL_COLUMNS;
 }
 
-/* Of one row: its step, so that its largest is 127 steps, and of few bits, as weights/native/narrow.py has it. */
-static float step_of(int type, const void *from, const float *steps, int64_t row, int64_t inner) {
+/* A row's step, so that its largest value is 127 of them, and of few bits, as weights/native/narrow.py has it. */
+static float step_of(const float *row, int64_t inner) {
     float largest = 0.0f;
     for (int64_t k = 0; k < inner; k++) {
-        float one = value_at(type, from, steps, row, inner, k);
-        one = one < 0.0f ? -one : one;
+        float one = row[k] < 0.0f ? -row[k] : row[k];
         largest = one > largest ? one : largest;
     }
     uint32_t bits;
@@ -89,45 +94,73 @@ static float step_of(int type, const void *from, const float *steps, int64_t row
     return largest;
 }
 
-static int8_t nearest_step(float value, float step) {
-    float shifted = step > 0.0f ? value / step + 12582912.0f : 12582912.0f; /* ties to even */
-    return (int8_t)(int32_t)(shifted - 12582912.0f);
+/* One column of a panel, `at` its first group: the values of a row, or the int8 it is stored as. */
+static void put_floats(const float *row, int64_t inner, int64_t within, uint32_t *at) {
+    for (int64_t k = 0; k < inner; k++) memcpy(at + k * PANEL_COLUMNS + within, row + k, 4);
 }
 
-/* A weight (outer, inner), stored as `type`, in panels for the kernels of `kind`. width: 1, or that of filters, which
- * are stored (outer, inner / width, width) and are wanted one character after the other. chunk: groups of factors that
- * are added up before they join the sum. NULL if there is no memory for it. */
-EXPORTED Packed *pack(int kind, int type, const void *from, const float *steps, int outer, int inner, int cells,
+static void put_pairs(const float *row, int64_t inner, int64_t within, uint32_t *at) {
+    for (int64_t k = 0; k < inner; k++)
+        ((uint16_t *)(at + k / 2 * PANEL_COLUMNS))[2 * within + k % 2] = to_bfloat16(row[k]);
+}
+
+/* In each vector of four columns the first pairs of all four, then the second ones: see int8_rows.h. */
+static void put_bytes(const int8_t *row, int64_t inner, int64_t within, uint32_t *at) {
+    int8_t *to = (int8_t *)at + within / 4 * 16 + within % 4 * 2;
+    for (int64_t k = 0; k < inner; k++) to[k / 4 * PANEL_COLUMNS * 4 + k % 4 / 2 * 8 + k % 2] = row[k];
+}
+
+/* In steps, ties to even. */
+static void round_row(const float *row, int64_t inner, float step, int8_t *to) {
+    for (int64_t k = 0; k < inner; k++) {
+        float whole = (step > 0.0f ? row[k] / step : 0.0f) + 12582912.0f - 12582912.0f;
+        to[k] = (int8_t)(int32_t)whole;
+    }
+}
+
+/* Filters are stored (outer, dim, width) and are wanted one character after the other. */
+static void turn_row(float *row, int64_t inner, int64_t width, float *spare) {
+    for (int64_t k = 0; k < inner; k++) spare[k % width * (inner / width) + k / width] = row[k];
+    memcpy(row, spare, inner * 4);
+}
+
+/* A weight (outer, inner), stored as `type` with `steps` of each row for int8, in panels for the kernels of `kind`.
+ * width: 1, or that of filters. chunk: groups of factors that are added up before they join the sum. NULL if there is no
+ * memory for it. */
+EXPORTED Packed *pack(int kind, int type, const char *from, const float *steps, int outer, int inner, int cells,
                       int width, int chunk) {
     int is_int8 = kind == STORED_INT8 || kind == INT8, group = is_int8 ? 4 : kind == STORED_BFLOAT16 ? 2 : 1;
-    int64_t groups = (inner + group - 1) / group, columns = columns_of_panels(outer, cells), dim = inner / width;
+    int64_t groups = (inner + group - 1) / group, columns = columns_of_panels(outer, cells);
     Packed *packed = take(sizeof *packed);
     uint32_t *words = take(columns * groups * 4);
-    float *own_steps = take(is_int8 ? columns * 4 : 4);
-    if (!packed || !words || !own_steps) return NULL;
+    float *own_steps = take(columns * 4), *row = take((int64_t)inner * 4), *spare = take((int64_t)inner * 4);
+    if (!packed || !words || !own_steps || !row || !spare) return NULL;
     memset(words, 0, columns * groups * 4);
-    memset(own_steps, 0, is_int8 ? columns * 4 : 4);
+    memset(own_steps, 0, columns * 4);
     *packed = (Packed){words, own_steps, NULL, columns / PANEL_COLUMNS, groups, chunk};
     for (int64_t column = 0; column < columns; column++) {
-        int64_t row = row_of(column, outer, cells), within = column % PANEL_COLUMNS;
-        if (row < 0) continue;
-        uint32_t *panel = words + column / PANEL_COLUMNS * groups * PANEL_COLUMNS;
-        if (is_int8) own_steps[column] = type == STORED_I8 ? steps[row] : step_of(type, from, steps, row, inner);
-        for (int64_t k = 0; k < inner; k++) {
-            int64_t source = k % dim * width + k / dim;
-            uint32_t *at = panel + k / group * PANEL_COLUMNS;
-            if (is_int8) { /* in each vector of four columns: their first pairs, then their second ones */
-                int64_t place = within / 4 * 16 + k % 4 / 2 * 8 + within % 4 * 2 + k % 2;
-                ((int8_t *)at)[place] =
-                    type == STORED_I8 ? ((const int8_t *)from)[row * inner + source]
-                                      : nearest_step(value_at(type, from, steps, row, inner, source), own_steps[column]);
-                continue;
-            }
-            float value = value_at(type, from, steps, row, inner, source);
-            if (kind == FLOAT32) memcpy(at + within, &value, 4);
-            if (kind == STORED_BFLOAT16) ((uint16_t *)at)[within * 2 + k % 2] = to_bfloat16(value);
+        int64_t source = row_of(column, outer, cells), within = column % PANEL_COLUMNS;
+        if (source < 0) continue;
+        const char *stored = from + source * inner * bytes_of(type);
+        uint32_t *at = words + column / PANEL_COLUMNS * groups * PANEL_COLUMNS;
+        if (is_int8 && type == STORED_I8) {
+            own_steps[column] = steps[source];
+            put_bytes((const int8_t *)stored, inner, within, at);
+            continue;
+        }
+        widen_row(type, stored, inner, type == STORED_I8 ? steps[source] : 1, row);
+        if (width > 1) turn_row(row, inner, width, spare);
+        if (is_int8) {
+            own_steps[column] = step_of(row, inner);
+            round_row(row, inner, own_steps[column], (int8_t *)spare);
+            put_bytes((const int8_t *)spare, inner, within, at);
+        } else if (kind == STORED_BFLOAT16) {
+            put_pairs(row, inner, within, at);
+        } else {
+            put_floats(row, inner, within, at);
         }
     }
+    release((char *)row);
     return packed;
 }
 
