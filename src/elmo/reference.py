@@ -153,7 +153,7 @@ def lstm_gates(
     b: Float[np.ndarray, " gates"],
     forget_bias: float = 1.0,
 ) -> tuple[Float[np.ndarray, " cell"], ...]:
-    """Of each cell: how much it writes, keeps and shows, and what it writes: σ(i), σ(f + forget_bias), σ(o), tanh(j)."""
+    """How much each cell writes, keeps and shows, and what it writes: σ(i), σ(f + forget_bias), σ(o), tanh(j)."""
     i, f, o, j = np.split(W_x @ x + W_h @ h + b, 4)
     return sigmoid(i), sigmoid(f + forget_bias), sigmoid(o), np.tanh(j)
 

@@ -41,7 +41,7 @@ export const computationView = {
 
     function section({ title, shape, plain, equation, worked, figures, layer }, i) {
       return h("section", { class: "step", id: `step-${i + 1}`, "aria-labelledby": `step-title-${i + 1}` },
-        h("h3", { id: `step-title-${i + 1}`, tabindex: "-1" }, h("i", {}, String(i + 1)), title, h("span", { class: "shape" }, shape)),
+        h("h3", { id: `step-title-${i + 1}`, tabindex: "-1" }, h("i", {}, String(i + 1)), h("span", { class: "title" }, title), h("span", { class: "shape" }, shape)),
         h("p", { class: "plain" }, plain), figures,
         h("div", { class: "by" }, [equation].flat().map(formula), worked && (worked.nodeType ? worked : h("p", { class: "worked" }, h("span", { class: "label" }, words.worked), indexed(sums(worked))))),
         layer !== undefined && layer === state.layer && h("p", { class: "chosen-layer" }, words.chosen(layer)));
