@@ -237,7 +237,7 @@ def _encode(found: Computation, config: BiLMConfig, tensors: Tensors, ids: Int[n
         for start in starts[y > 0]:
             covered[start : start + width] += 1
         best = [
-            Filter(i, int(starts[i]), _short(y[i]), _row(outputs[:, i]), _short(b[i]))
+            Filter(i, int(starts[i]), _short(y[i]), _row(outputs[:, i]), _short(float(b[i])))
             for i in np.argsort(-y, kind="stable")[:_BEST].tolist()
         ]
         found.filters.append(Filters(width, count, int((y > 0).sum()), best))
@@ -307,7 +307,8 @@ def _read(
             m = o * np.tanh(c)
             h = m if W_P is None else reference.clip(W_P @ m, config.projection_clip)
             y[k] = h + vector if layer > 0 and config.skip_connections else h
-            reads.append(Read(*(_short(gate.mean()) for gate in (i, f, o)), 0, _row(h[:SHOWN])))
+            input_, forget, output = (_short(gate.mean()) for gate in (i, f, o))
+            reads.append(Read(input_, forget, output, 0, _row(h[:SHOWN])))
         shares = abs(written).sum(axis=1) / max(float(abs(written).sum()), 1e-30)
         for read, share in zip(reads, shares, strict=True):
             read.share = _short(share)
@@ -319,7 +320,7 @@ def _read(
 
 
 def _cosine(a: Float[np.ndarray, " dim"], b: Float[np.ndarray, " dim"]) -> float:
-    return _short(a @ b / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-30))
+    return _short(float(a @ b) / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-30))
 
 
 def _rows(table: Float[np.ndarray, "rows columns"]) -> list[list[float]]:
