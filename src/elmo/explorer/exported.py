@@ -41,7 +41,7 @@ def export_folder(
 ) -> None:
     """Writes a folder that any web server can give out, from any address. `mixes`: learned ones, to choose from.
 
-    Raises ConfigError for a model or a text that a browser can't hold, OutputError if the folder exists, unless `force`.
+    Raises ConfigError for a model or text that a browser can't hold, OutputError if the folder exists, unless `force`.
     """
     files = _files(models)
     page = page_files.computing_page(_answers(models, mixes))

@@ -111,9 +111,9 @@ def main(argv: list[str]) -> int:
 def _require_sense(arguments: Arguments) -> None:
     if arguments.answers_only and arguments.run is not None:
         raise ConfigError(
-            f"--run {arguments.run} was given together with --answers-only, but a page of answers can't mix the layers, "
-            "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page that "
-            "opens, and use 'Save as page' in it."
+            f"--run {arguments.run} was given together with --answers-only, but a page of answers can't mix the layers "
+            "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page "
+            "that opens, and use 'Save as page' in it."
         )
     if arguments.text is not None and not arguments.publish_text and not arguments.answers_only:
         raise ConfigError(
