@@ -60,6 +60,7 @@ NOT_RUN = {
         "elmo explore\n",
     ): "opens a browser; tests/explorer/test_browser.py does what a reader does then",
     ("docs/explorer.md", "elmo explore --model"): "the same, with a text of one's own",
+    ("docs/explorer.md", "elmo explore --export"): "takes a minute; tests/explorer/test_alone.py opens such a page",
     ("docs/pretraining-on-many-machines.md", "elmo pretrain"): "takes several machines; "
     "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
     (

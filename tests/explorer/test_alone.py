@@ -1,5 +1,5 @@
-"""Exported pages in a real Chromium: sentences that nobody kept, answered without a server of ours, in a folder below an
-address and in one file from disk; the library's numbers, nothing asked of anybody else, and no finding of axe."""
+"""Exported pages in a real Chromium, as a folder below an address and as one file from disk: sentences that nobody kept
+have the library's numbers, nothing is asked of anybody else, and axe finds nothing."""
 
 import functools
 import http.server
