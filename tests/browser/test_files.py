@@ -140,6 +140,16 @@ def test_a_file_that_was_cut_off_is_refused(kept, javascript, folder):
         javascript(LOAD, where=str(folder))
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "softmax.safetensors"])
+def test_a_single_wrong_bit_is_noticed(name, javascript, folder):
+    content = bytearray((folder / name).read_bytes())
+    content[-3] ^= 1
+    (folder / name).write_bytes(content)
+    code = "return (await load(given.where)).substitutes(['a'], 0);"
+    with pytest.raises(Refused, match=f"{name}: the tensors don't have the SHA-256 that was stored with them"):
+        javascript(code, where=str(folder))
+
+
 def test_what_is_no_model_folder_is_named(javascript, tmp_path, address):
     for where in (str(tmp_path), f"{address}/nothing"):
         with pytest.raises(Refused, match=r"there is no config\.json, so this isn't a model folder"):
