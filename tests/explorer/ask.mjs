@@ -3,7 +3,7 @@
 // {local, browser, info, mixes, models: {name: {folder, text, tokens_in_source, record?}}, requests: [[route, request]]}
 // -> [{answer, warning?} or {error}]. `record`: a file of an index by Python; without it the index is made here.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const given = JSON.parse(readFileSync(0, "utf8"));
@@ -19,7 +19,7 @@ const models = Object.fromEntries(Object.entries(given.models).map(([name, one])
     tokensInSource: one.tokens_in_source,
     elmo: () => elmo ??= load(one.folder),
     tensors: async () => tensorsOf(new Uint8Array(readFileSync(`${one.folder}/model.safetensors`))),
-    vocabulary: async () => readFileSync(`${one.folder}/vocab.txt`, "utf8").trimEnd().split("\n"),
+    vocabulary: async () => (existsSync(`${one.folder}/vocab.txt`) ? readFileSync(`${one.folder}/vocab.txt`, "utf8").trimEnd().split("\n") : []),
     index: () => index ??= model.elmo().then((loaded) => new TextIndex(readFileSync(one.text, "utf8"), facts[name].layers, facts[name].dim, (sentences) => loaded.embed(sentences))),
     async complete(of) {
       if (one.record && !of.isFilled.every(Boolean)) of.restore(recordOf(one.record, of));

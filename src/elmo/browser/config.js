@@ -1,6 +1,7 @@
 // config.json: the architecture, what elmo.js reads of all that there is, and the SHA-256 that the file states.
 
 import { ElmoError } from "./errors.js";
+import { sha256 } from "./safetensors.js";
 
 const IN_PYTHON = "Use elmo in Python for it.";
 
@@ -97,16 +98,12 @@ export async function checkHashes({ facts, text }, vocabulary) {
 
 async function compare(what, stated, bytes) {
   if (stated === undefined) return; // files of earlier versions state none
-  const found = hex(await crypto.subtle.digest("SHA-256", bytes));
+  const found = await sha256(bytes);
   if (found === stated) return;
   throw new ElmoError(
     `${what} has the SHA-256 ${found}, but config.json states ${stated}: it was changed after the model was written, ` +
       "and the vectors would be others. Get the model again.",
   );
-}
-
-export function hex(buffer) {
-  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The JSON with its numbers as they are written, "#3.0": JavaScript has no other way to tell 3.0 from 3. */

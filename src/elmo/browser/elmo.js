@@ -6,7 +6,7 @@ import { ElmoError } from "./errors.js";
 import { readFile } from "./files.js";
 import { Kernels } from "./kernels.js";
 import { Network } from "./network.js";
-import { readTensors } from "./safetensors.js";
+import { checkTensors, readTensors } from "./safetensors.js";
 import { Softmax } from "./substitutes.js";
 import { tokenize } from "./tokenizer.js";
 
@@ -23,8 +23,10 @@ export async function load(where, { onProgress, exact = true, files } = {}) {
   const architecture = readConfig(config);
   await checkHashes(architecture, null);
   const kernels = await Kernels.compile(wasm);
-  const { tensors } = readTensors(model, "model.safetensors");
-  return new Elmo(new Network(kernels, architecture, tensors, exact), architecture, exact, read);
+  const found = readTensors(model, "model.safetensors");
+  const network = new Network(kernels, architecture, found.tensors, exact);
+  await checkTensors(kernels, found, "model.safetensors");
+  return new Elmo(network, architecture, exact, read);
 }
 
 async function required(bytes, name, where) {
@@ -101,7 +103,10 @@ class Elmo {
       );
     }
     await checkHashes(this.#architecture, vocabulary);
-    return new Softmax(this.#network, softmax, vocabulary);
+    const found = readTensors(softmax, "softmax.safetensors");
+    const made = new Softmax(this.#network, found.tensors, vocabulary);
+    await checkTensors(this.#network.kernels, found, "softmax.safetensors");
+    return made;
   }
 
   describe() {

@@ -40,8 +40,7 @@ async function fromDisk(url) {
   const { readFile: read, stat } = await import("node:fs/promises");
   try {
     checkSize((await stat(url)).size, url);
-    const read_ = await read(url);
-    return new Uint8Array(read_.buffer, read_.byteOffset, read_.byteLength);
+    return new Uint8Array(await read(url));
   } catch (error) {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     if (error instanceof ElmoError) throw error;

@@ -3,7 +3,7 @@
 import { ALPHABET, BOUNDARIES, characterIds } from "./characters.js";
 import { ElmoError } from "./errors.js";
 import { KIND } from "./kernels.js";
-import { STEPS } from "./safetensors.js";
+import { STEPS, withSteps } from "./safetensors.js";
 import { schedule } from "./schedule.js";
 
 const ENCODER_CHUNK = 32; // of float32: short sums round less (src/elmo/engine/native.py)
@@ -151,8 +151,10 @@ export class Source {
       );
     }
     this.left.delete(name);
-    if (found.type !== "I8") return found;
-    return { ...found, steps: this.take(name + STEPS, shape[0], 1).bytes };
+    if (found.type === "I8" && this.take(name + STEPS, shape[0], 1).type !== "F32") {
+      throw new ElmoError(`${this.file}: the steps of ${name} aren't float32: the file is damaged. Get the model again.`);
+    }
+    return withSteps(this.tensors, name);
   }
 
   refuseRest() {

@@ -1,4 +1,4 @@
-// A safetensors file: names -> {type, shape, bytes}, with the same types that elmo's Python writes.
+// A safetensors file: names -> {type, shape, bytes}, with the same types and the same fingerprint that elmo's Python writes.
 
 import { ElmoError } from "./errors.js";
 
@@ -22,6 +22,42 @@ export function readTensors(bytes, name) {
   const tensors = new Map();
   for (const [tensor, entry] of Object.entries(entries)) tensors.set(tensor, tensorOf(bytes, 8 + length, entry, name, tensor));
   return { tensors, metadata };
+}
+
+/** A tensor with its steps, if it has some. */
+export function withSteps(tensors, name) {
+  const found = tensors.get(name);
+  return found.type === "I8" ? { ...found, steps: tensors.get(name + STEPS)?.bytes } : found;
+}
+
+/** Throws unless the tensors have the SHA-256 that was stored with them, where that can be computed. */
+export async function checkTensors(kernels, { tensors, metadata }, file) {
+  if (!globalThis.crypto?.subtle) return; // pages that aren't from https have none
+  const lines = [];
+  const names = [...tensors.keys()].filter((name) => !(name.endsWith(STEPS) && tensors.has(name.slice(0, -STEPS.length))));
+  for (const name of names.sort()) {
+    const { shape } = tensors.get(name);
+    const head = new TextEncoder().encode(`<f4(${shape.join(", ")}${shape.length === 1 ? "," : ""})`);
+    const values = kernels.scratch(() => {
+      const count = shape.reduce((product, side) => product * side, 1);
+      const copied = new Uint8Array(head.length + 4 * count);
+      copied.set(head);
+      copied.set(kernels.bytes(kernels.widened(withSteps(tensors, name)), 4 * count), head.length);
+      return copied;
+    });
+    lines.push(`${name}\n${await sha256(values)}\n`);
+  }
+  if ((await sha256(new TextEncoder().encode(lines.join("")))) === metadata.sha256) return;
+  throw new ElmoError(
+    `${file}: the tensors don't have the SHA-256 that was stored with them: the file was damaged after it was written, or ` +
+      "another program wrote it. Get it again.",
+  );
+}
+
+/** Hexadecimal. */
+export async function sha256(bytes) {
+  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function tensorOf(bytes, begin, entry, file, name) {

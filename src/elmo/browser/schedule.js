@@ -1,7 +1,7 @@
 // When which token is read: sentences in rows of similar length, as src/elmo/engine/row_packing.py has it.
 
 const MOST_ROWS = 120;
-const TILE = 4;
+const TILE = 6; // rows that every kernel divides into whole tiles
 
 /**
  * starts, lengths: the place of each sentence's first token and its tokens, in order of lengths, the longest first; none

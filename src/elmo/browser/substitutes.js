@@ -4,7 +4,6 @@ import { BOUNDARIES } from "./characters.js";
 import { ElmoError } from "./errors.js";
 import { KIND } from "./kernels.js";
 import { Source } from "./network.js";
-import { readTensors } from "./safetensors.js";
 
 const UNKNOWN = "<UNK>";
 const BEGINNING_MARK = "\u2060\u22ef"; // ends an entry that stands for all tokens with this beginning
@@ -14,10 +13,9 @@ const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u202
 const AROUND = new RegExp(`^${BLANKS}+|${BLANKS}+$`, "g");
 
 export class Softmax {
-  /** `softmax`, `vocabulary`: the bytes of softmax.safetensors and vocab.txt. */
-  constructor(network, softmax, vocabulary) {
+  /** `tensors`: of softmax.safetensors; `vocabulary`: the bytes of vocab.txt. */
+  constructor(network, tensors, vocabulary) {
     this.network = network;
-    const { tensors } = readTensors(softmax, "softmax.safetensors");
     if (tensors.has("clusters.0.weight")) {
       throw new ElmoError(
         "softmax.safetensors: it is an adaptive softmax, but elmo.js reads full ones. Use elmo in Python for its " +

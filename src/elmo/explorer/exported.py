@@ -15,31 +15,36 @@ or all of it in one file, gzipped and in base64, which opens from disk.
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError
 from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
+from elmo.explorer.quality import Mix
 from elmo.explorer.texts import SOURCES_FILE
 
 MOST_TOKENS = 50_000
-"""Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 5 KB of each in memory."""
+"""Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 6 KB of each in memory."""
 _NEEDED, _OPTIONAL = ("config.json", "model.safetensors"), ("vocab.txt", "softmax.safetensors")
 _LARGEST_FILE = 1 << 30
 _ENGINE = "elmo"
 
 
-def export_folder(models: Mapping[str, Explored], folder: Path, *, force: bool = False) -> None:
-    """Writes a folder that any web server can give out, from any address.
+def export_folder(
+    models: Mapping[str, Explored], folder: Path, mixes: Sequence[Mix] = (), *, force: bool = False
+) -> None:
+    """Writes a folder that any web server can give out, from any address. `mixes`: learned ones, to choose from.
 
-    Raises ConfigError for a model or a text that a browser can't hold, OutputError if the folder exists, unless `force`.
+    Raises ConfigError for a model or text that a browser can't hold, OutputError if the folder exists, unless `force`.
     """
     files = _files(models)
-    page = page_files.computing_page(_answers(models))
+    page = page_files.computing_page(_answers(models, mixes))
     engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix in (".js", ".wasm")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
     replaceable = frozenset({"index.html", _ENGINE, "SOURCES.tsv", *models})
@@ -54,16 +59,16 @@ def export_folder(models: Mapping[str, Explored], folder: Path, *, force: bool =
             (unfinished / name).write_bytes(content)
 
 
-def export_file(models: Mapping[str, Explored], path: Path, *, force: bool = False) -> None:
+def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix] = (), *, force: bool = False) -> None:
     """Writes the page as one HTML file, which opens from disk. Raises as `export_folder`."""
     files = {**_files(models), f"{_ENGINE}/elmo.wasm": (page_files.ENGINE / "elmo.wasm").read_bytes()}
     packed = {name: base64.b64encode(gzip.compress(content, mtime=0)).decode() for name, content in files.items()}
-    page = page_files.computing_page(_answers(models), packed).encode()
+    page = page_files.computing_page(_answers(models, mixes), packed).encode()
     with new_file(path, size=len(page), force=force) as unfinished:
         unfinished.write_bytes(page)
 
 
-def _answers(models: Mapping[str, Explored]) -> str:
+def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix]) -> str:
     """As JSON: the answers of the examples, and what the worker must know of the models."""
     engine = {
         name: {
@@ -73,7 +78,9 @@ def _answers(models: Mapping[str, Explored]) -> str:
         for name, model in models.items()
     }
     kept: dict[str, Any] = json.loads(frozen.all_answers(models))
-    return json.dumps({**kept, "is_complete": False, "engine": engine}, ensure_ascii=False, separators=(",", ":"))
+    kept |= {"is_complete": False, "engine": engine}
+    kept["answers"]["mixes"] = mixes
+    return msgspec.json.encode(kept).decode()
 
 
 def _files(models: Mapping[str, Explored]) -> dict[str, bytes]:

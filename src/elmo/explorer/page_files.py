@@ -64,7 +64,9 @@ def computing_page(answers: str, files: Mapping[str, str] | None = None) -> str:
     lie beside the page."""
     policy = " 'wasm-unsafe-eval'; worker-src blob:" + ("; connect-src 'self'" if files is None else "")
     data = {"worker": joined_worker(), **{f"file {name}": content for name, content in (files or {}).items()}}
-    blocks = "".join(f'<script type="text/plain" id="{escape(name)}">{content}</script>\n' for name, content in data.items())
+    blocks = "".join(
+        f'<script type="text/plain" id="{escape(name)}">{content}</script>\n' for name, content in data.items()
+    )
     return _one_file(answers, policy).replace("</body>", f"{blocks}</body>")
 
 
@@ -118,8 +120,13 @@ def joined_worker() -> str:
     def add(path: Path) -> str:
         if path not in names:
             source = read_bytes(path, limit=_BYTES).decode("utf-8")
-            source = _ANY_IMPORT.sub(lambda it: f"const {{{it[1]}}} = {add((path.parent / it[2]).resolve())};\n", source)
-            exported = [*_EXPORTED.findall(source), *(name for it in _EXPORT_LIST.findall(source) for name in it.split(","))]
+            source = _ANY_IMPORT.sub(
+                lambda it: f"const {{{it[1]}}} = {add((path.parent / it[2]).resolve())};\n", source
+            )
+            exported = [
+                *_EXPORTED.findall(source),
+                *(name for it in _EXPORT_LIST.findall(source) for name in it.split(",")),
+            ]
             names[path] = f"module{len(names)}"
             body = _EXPORT.sub("", _EXPORT_LIST.sub("", source))
             given = ", ".join(name.strip() for name in exported)
@@ -127,7 +134,8 @@ def joined_worker() -> str:
         return names[path]
 
     add(_WORKER)
-    joined = "".join(parts)
+    # A classic script, since a page from disk may start no module as its worker: these have no address of their own.
+    joined = '"use strict";\n' + "".join(parts).replace("import.meta.url", "location.href")
     assert "</script" not in joined and "<!--" not in joined
     return joined
 

@@ -29,7 +29,9 @@ def compiled(compiler: str, flags: list[str], folder: Path) -> Path:
         pytest.skip(f"needs {compiler}")
     program = folder / "check"
     files = [str(path) for path in sources() if path.suffix == ".c"]
-    subprocess.run([compiler, *flags, "-o", str(program), str(CHECK), *files, "-lm", "-pthread"], check=True, timeout=300)
+    subprocess.run(
+        [compiler, *flags, "-o", str(program), str(CHECK), *files, "-lm", "-pthread"], check=True, timeout=300
+    )
     return program
 
 

@@ -292,7 +292,8 @@ class ContextIndex:
 
     def checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
         """Weights for its layers as float32. ConfigError for another number of them, NaN, inf, and zeros alone."""
-        found = np.asarray(weights, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what float32 can't hold is inf, which is refused
+            found = np.asarray(weights, dtype=np.float32)
         if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
             raise ConfigError(
                 f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer "

@@ -3,17 +3,22 @@
 import { formsOf } from "./korean.js";
 import { computation } from "./computation.js";
 import { FirstLook } from "./first_look.js";
-import { drawn, mixed, pictures } from "./picture.js";
+import { mixed, pictures } from "./picture.js";
 import {
   Refused, checkedRequest, requireCount, requireModel, requireNoun, requireSelected, requireSum, requireTokens, requireWeights, shortened,
 } from "./requests.js";
-import { dot, unit } from "./text_index.js";
+import { dot, drawn, unit } from "./text_index.js";
 
 const MOST_REMEMBERED = 64;
 
 export class Answers {
+<<<<<<< HEAD
   // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `complete(index)`, `tensors()` and
   // `vocabulary()`, promises of what is loaded and made when it is first needed.
+=======
+  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()` and `vocabulary()`, promises of what is
+  // loaded when it is first needed, and `complete(index)`, which begins to complete an index.
+>>>>>>> routes
   constructor(info, mixes, models) {
     this.given = { info, mixes };
     this.facts = Object.fromEntries(info.models.map((one) => [one.name, one]));
@@ -22,7 +27,7 @@ export class Answers {
     this.looks = {};
   }
 
-  // {answer} or, for tokens with something to say of them, {answer, warning}.
+  // {answer}, whose field "partial" says which share of the text was searched if it wasn't all; or, for tokens with something to say of them, {answer, warning}.
   async answer(route, request) {
     if (route in this.given) return { answer: this.given[route] };
     if (!Object.hasOwn(ROUTES, route)) throw new Refused(`there is no route ${route}.`);
@@ -106,11 +111,14 @@ const ROUTES = {
     if (weights) requireWeights(weights, index.layers);
     await this.models[model].complete(index);
     const words = [tokens[place], ...(noun ? formsOf(noun, index.words) : [])], notSentence = tokens.join(" ");
+    await index.fill(new Set(index.occurrences(words).map((token) => index.sentenceOf[token])));
+    const share = index.share;
     const search = (vector, layer, which) => index.search(vector, layer, { count, words, which, notSentence }).map((hit) => ({ ...hit, cosine: rounded(hit.cosine) }));
-    return { layers: withMix(layersAt(place), weights).map((vector, i) => {
+    const layers = withMix(layersAt(place), weights).map((vector, i) => {
       const layer = i < index.layers ? i : weights;
       return { other: search(vector, layer, "other"), same: search(vector, layer, "same") };
-    }) };
+    });
+    return share < 1 ? { layers, partial: share } : { layers };
   },
 
   async occurrences({ model, selected, weights, limit }) {

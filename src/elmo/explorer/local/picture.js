@@ -1,25 +1,12 @@
 // Vectors on a plane, as elmo.analysis.neighbors.occurrence_map draws them: two principal components, turned onto the
 // layer before, with figures of how far the picture can be trusted.
 
-import { dot } from "./text_index.js";
+import { dot, stirred } from "./text_index.js";
 
 const NEIGHBORS = 5;
 // Below this sum of squares the vectors differ by rounding alone.
 const ROUNDING = 1e-5;
 const BLOCK = 12, MOST_TURNS = 500, PRECISE = 1e-9;
-
-// `count` of the numbers below `size`, drawn in the same way in Python: those whose bits, stirred, are the smallest.
-export function drawn(size, count) {
-  const order = Array.from({ length: size }, (_, i) => [stirred(i), i]).sort(([a], [b]) => a - b);
-  return order.slice(0, count).map(([, i]) => i).sort((a, b) => a - b);
-}
-
-function stirred(value) {
-  let x = value;
-  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
-  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
-  return (x ^ (x >>> 16)) >>> 0;
-}
 
 // One picture for each list of unit vectors, which are the same tokens in each; the first `marks` are the marked ones.
 export function pictures(layers, marks) {

@@ -73,7 +73,7 @@ export function requireTokens(tokens) {
   if (tokens.length < 1 || tokens.length > MOST_TOKENS) {
     throw new Refused(`the sentence has ${tokens.length} tokens, but the page shows 1 to ${MOST_TOKENS}. Write a shorter one; for a corpus use 'elmo embed'.`);
   }
-  if (tokens.some((token) => words(token).join(" ") !== token || !token || LONE_SURROGATE.test(token))) {
+  if (tokens.some((token) => words(token)[0] !== token || LONE_SURROGATE.test(token))) {
     throw new Refused("a token is empty, or contains a space or a lone surrogate. Send words without spaces.");
   }
 }

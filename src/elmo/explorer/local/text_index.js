@@ -1,8 +1,8 @@
 // TextIndex: the vectors of every token of a text, by layer, searched exactly: what elmo.analysis.neighbors.ContextIndex
 // is on disk. Vectors have length 1 and half precision, so that the numbers are the same; their lengths are kept beside.
 //
-// Sentences are embedded when they are needed, and one after the other in between: a map needs those of a few words, the
-// nearest words need all.
+// Sentences are embedded when they are needed, and a few at a time in between: a map needs those of a few words, the nearest
+// words need all. Until then a search finds what is nearest in the part that was read.
 
 import { Refused } from "./requests.js";
 
@@ -48,8 +48,14 @@ export class TextIndex {
     return this.isFilled.every(Boolean);
   }
 
-  // Embeds those of these sentences (default: all) that are missing. `turn`: called between them, and waited for.
-  async fill(sentences = this.isFilled.keys(), turn = async () => {}) {
+  // How much of the text is filled, 0 to 1.
+  get share() {
+    return this.isFilled.reduce((sum, is) => sum + is, 0) / this.isFilled.length;
+  }
+
+  // Embeds those of these sentences (default: all, in an order that mixes what the text has together) that are missing.
+  // `turn`: called between them, and waited for.
+  async fill(sentences = drawn(this.sentences.length), turn = async () => {}) {
     const missing = [...sentences].filter((i) => !this.isFilled[i]);
     for (let at = 0; at < missing.length; at += BATCH) {
       const batch = missing.slice(at, at + BATCH).filter((i) => !this.isFilled[i]);
@@ -109,13 +115,12 @@ export class TextIndex {
   }
 
   // The nearest tokens by cosine, nearest first, at most one of a sentence; equal sentences count as one. `which`:
-  // "same": the occurrences of `words`; "other": other words, each with its nearest occurrence. All sentences must be
-  // filled.
+  // "same": the occurrences of `words`; "other": other words, each with its nearest occurrence.
   search(vector, layer, { count, words, which, notSentence }) {
     const rows = new Set(words.map((word) => this.rowsOf.get(word)));
     const isSame = which === "same";
     const cosines = this.cosines(direction(vector), layer);
-    const tokens = [...this.tokenWords.keys()].filter((token) => rows.has(this.tokenWords[token]) === isSame);
+    const tokens = [...this.tokenWords.keys()].filter((token) => rows.has(this.tokenWords[token]) === isSame && this.isFilled[this.sentenceOf[token]]);
     tokens.sort((a, b) => cosines[b] - cosines[a] || a - b);
     const hits = [], seenWords = new Set(), seenLines = new Set([notSentence]);
     for (const token of tokens) {
@@ -148,7 +153,8 @@ export class TextIndex {
   }
 
   times(unitVector, layer) {
-    const rows = this.inMemory[layer] ??= widened(this.halves[layer]);
+    const rows = this.inMemory[layer] ?? widened(this.halves[layer]);
+    if (this.isComplete) this.inMemory[layer] = rows;
     const found = new Float32Array(this.rowsIn(layer));
     for (let row = 0; row < found.length; row++) found[row] = dot(rows, row * this.dim, unitVector, 0, this.dim);
     return found;
@@ -157,15 +163,16 @@ export class TextIndex {
   // The products of each token's layers with each other, which no weight changes.
   ownProducts() {
     if (this.products) return this.products;
-    this.products = new Float32Array(this.size * this.layers * this.layers);
+    const products = new Float32Array(this.size * this.layers * this.layers);
     let at = 0;
     for (let token = 0; token < this.size; token++) {
       const vectors = Array.from({ length: this.layers }, (_, layer) => this.vector(token, layer));
       vectors.forEach((a, i) => vectors.forEach((b, j) => {
-        this.products[at++] = this.lengths[i][token] * this.lengths[j][token] * dot(a, 0, b, 0, this.dim);
+        products[at++] = this.lengths[i][token] * this.lengths[j][token] * dot(a, 0, b, 0, this.dim);
       }));
     }
-    return this.products;
+    if (this.isComplete) this.products = products;
+    return products;
   }
 }
 
@@ -193,6 +200,21 @@ export function unit(vector) {
 function direction(vector) {
   if (!vector.every(Number.isFinite)) throw new Refused("the vector is not finite (NaN or inf). Pass one that a model gave.");
   return unit(vector);
+}
+
+// `count` of the numbers below `size`, drawn in the same way in Python: those whose bits, stirred, are the smallest.
+// Without `count` all, in the order of these bits.
+export function drawn(size, count) {
+  const order = Array.from({ length: size }, (_, i) => [stirred(i), i]).sort(([a], [b]) => a - b);
+  const numbers = order.slice(0, count).map(([, i]) => i);
+  return count === undefined ? numbers : numbers.sort((a, b) => a - b);
+}
+
+export function stirred(value) {
+  let x = value;
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
+  return (x ^ (x >>> 16)) >>> 0;
 }
 
 const SINGLE = new Float32Array(1), BITS = new Uint32Array(SINGLE.buffer);

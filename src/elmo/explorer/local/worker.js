@@ -52,11 +52,13 @@ function begin({ info, mixes, base, models: settings, files }) {
       }),
       complete: once(async (index) => {
         if (index.restore(await keptIndex.get(model_hash))) return report("index", 1);
+        const steps = Math.ceil(index.sentences.length / BATCH);
         let done = 0;
-        const steps = Math.ceil(index.isFilled.filter((is) => !is).length / BATCH);
-        await index.fill(undefined, async () => { report("index", ++done / steps); await turn(); });
-        report("index", 1);
-        keptIndex.put(model_hash, index.record);
+        // Not waited for: what is asked meanwhile is answered from the part that was read.
+        index.fill(undefined, async () => { report("index", Math.min(++done / steps, 0.99)); await turn(); }).then(() => {
+          report("index", 1);
+          keptIndex.put(model_hash, index.record);
+        });
       }),
       warmUp: once(async () => {
         try {
@@ -83,7 +85,8 @@ const listOf = (content) => new TextDecoder().decode(content).replace(/\n$/, "")
 
 // Base64 of gzip, as a page of one file holds its files.
 async function inflated(text) {
-  const packed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const characters = atob(text), packed = new Uint8Array(characters.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
   return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 

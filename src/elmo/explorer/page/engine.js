@@ -28,7 +28,8 @@ export class Engine {
       if (this.isComplete) throw new Error("not kept");
       const waiting = this.local ? this.local.ask(route, request) : fetched(route, request);
       this.answers.set(key, waiting);
-      waiting.then((answer) => this.answers.set(key, answer), () => this.answers.delete(key));
+      // What was found in a part of the text is asked for again when more is read.
+      waiting.then((answer) => (answer.partial ? this.answers.delete(key) : this.answers.set(key, answer)), () => this.answers.delete(key));
     }
     return this.answers.get(key);
   }

@@ -5,7 +5,7 @@ export class Local {
   constructor({ answers, engine }, onProgress) {
     const source = document.getElementById("worker").textContent;
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    this.worker = new Worker(url, { type: "module" });
+    this.worker = new Worker(url);
     this.waiting = new Map();
     this.worker.onmessage = ({ data }) => (data.progress ? onProgress(data.progress) : this.arrived(data));
     this.worker.onerror = (event) => onProgress({ model: null, problem: event.message ?? "the worker of this page can't be started." });

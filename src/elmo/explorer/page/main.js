@@ -19,7 +19,7 @@ const engine = new Engine(kept, onProgress);
 let info, state, words, mixes = [], texts = {}, editing = null, turn = 0, progress = {};
 
 const parts = {
-  header: h("header"), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress", role: "status" }), sentences: h("section", { class: "card sentences" }),
+  header: h("header"), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress" }), sentences: h("section", { class: "card sentences" }),
   layers: h("div", { class: "layers" }), tabs: h("nav"), view: h("div", { class: "view", id: "view", role: "tabpanel", tabindex: "-1" }),
   footer: h("footer"), toast: h("div", { class: "toast", role: "status" }), dialog: h("dialog"),
 };
@@ -91,7 +91,9 @@ function render() {
 
 function onProgress(found) {
   progress = { ...progress, [found.model ?? state.model]: found };
-  if (state) renderProgress();
+  if (!state) return;
+  renderProgress();
+  if (found.model === state.model && found.part === "index" && found.done === 1 && state.view === "neighbors") renderView();
 }
 
 // Of a page that computes by itself: how far the model is that is shown.

@@ -15,7 +15,7 @@
 #include "stored_int8.h"
 
 #define KIND(name) name##_int8
-#define TILE_ROWS 4
+#define TILE_ROWS 3
 #define CHUNK(matrix) SHORTER((matrix)->chunk)
 #define ROW_WORDS 2
 #define Sums Words
@@ -30,7 +30,7 @@
 #define CONVERT int8_row_wide
 #define DIRECT 0
 #define UPDATE update_single
-#define UPDATE_ROWS 1
+#define UPDATE_ROWS 2
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 4

@@ -24,7 +24,7 @@ typedef struct {
 #define CONVERT wide_row
 #define DIRECT 0
 #define UPDATE update_single
-#define UPDATE_ROWS 1
+#define UPDATE_ROWS 2
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 4

@@ -3,7 +3,7 @@
 
 #define LANES 4
 #define SLICE 2 /* vectors of a panel in one tile */
-#define ALONE 4 /* the same for a row alone: engines have sixteen registers on x86 */
+#define ALONE 8 /* the same for a row alone: as many as have a register each on x86 */
 /* a slice of so many groups fits into the nearest cache, 256 bytes from line to line */
 #define SHORTER(chunk) ((chunk) < 128 ? (chunk) : 128)
 #define PAIR_ROWS 4 /* rows in a tile of bfloat16 pairs */
