@@ -76,6 +76,8 @@ WRONG = [
     ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1]}),
     ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1, 1e31, 0]}),
     ("substitutes", {"model": "tiny", "selected": A}),
+    ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
+    ("computation", {"model": "tiny", "selected": A, "count": 1}),
     ("tokens", {"text": "  "}),
     ("tokens", {"text": True, "model": []}),
 ]

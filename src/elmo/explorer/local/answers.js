@@ -12,13 +12,8 @@ import { dot, drawn, unit } from "./text_index.js";
 const MOST_REMEMBERED = 64;
 
 export class Answers {
-<<<<<<< HEAD
-  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `complete(index)`, `tensors()` and
-  // `vocabulary()`, promises of what is loaded and made when it is first needed.
-=======
-  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()` and `vocabulary()`, promises of what is
-  // loaded when it is first needed, and `complete(index)`, which begins to complete an index.
->>>>>>> routes
+  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `tensors()` and `vocabulary()`, promises
+  // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index.
   constructor(info, mixes, models) {
     this.given = { info, mixes };
     this.facts = Object.fromEntries(info.models.map((one) => [one.name, one]));
