@@ -3,7 +3,7 @@
     python runs/explorer_pictures.py [NAME ...]
 
 Starts `elmo explore` with the bundled models, writes docs/images/NAME.png, and ends it. Names are those of the files,
-without `.png`; default: all sixteen. Needs playwright and Pillow (in `pyelmo[dev]`) and the system's Chromium with
+without `.png`; default: all twenty. Needs playwright and Pillow (in `pyelmo[dev]`) and the system's Chromium with
 fonts for Hangul (apt-get install chromium fonts-noto-cjk).
 """
 
@@ -46,7 +46,7 @@ def explorer() -> Iterator[str]:
 def pictures() -> Iterator[tuple[str, str]]:
     """Each picture's name, and the part of the link after `#` that shows it."""
     for language, model in MODELS.items():
-        for view in ("neighbors", "map", "compare", "gap"):
+        for view in ("neighbors", "map", "compare", "gap", "computation"):
             for theme in ("light", "dark"):
                 prefix = "explorer-ko" if language == "ko" else "explorer"
                 state = f"model={model}&view={view}&layer=2&theme={theme}&lang={language}"

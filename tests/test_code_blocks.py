@@ -13,9 +13,9 @@ from elmo.process.device import has_torch
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-CODE = ("python", "sh", "bash")
+CODE = ("python", "sh", "bash", "js")
 # What is not code: figures, formulas, the content of files. Other languages are of files for other programs.
-OTHERS = ("", "text", "json", "toml", "ini", "nginx", "java", "csharp", "rust")
+OTHERS = ("", "text", "json", "toml", "ini", "nginx", "java", "csharp", "rust", "html")
 
 RUN_BY = {
     "README.md": "tests/test_readme.py",
@@ -31,6 +31,7 @@ RUN_BY = {
     "docs/integrations/scikit-learn.md": "tests/integrations/sklearn/test_vectorizer.py",
     "docs/integrations/sentence-transformers.md": "tests/integrations/sentence_transformers/test_module.py",
     "docs/integrations/spacy.md": "tests/integrations/spacy/test_component.py",
+    "docs/javascript.md": "tests/browser/test_package.py",
     "docs/ko/faq.md": "tests/test_korean_pages.py",
     "docs/ko/how-elmo-works.md": "tests/test_korean_pages.py",
     "docs/ko/korean.md": "tests/test_korean_pages.py",
@@ -63,6 +64,7 @@ NOT_RUN = {
         "elmo explore\n",
     ): "opens a browser; tests/explorer/test_browser.py does what a reader does then",
     ("docs/explorer.md", "elmo explore --model"): "the same, with a text of one's own",
+    ("docs/explorer.md", "elmo explore --export"): "takes a minute; tests/explorer/test_alone.py opens such a page",
     ("docs/pretraining-on-many-machines.md", "elmo pretrain"): "takes several machines; "
     "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
     (
@@ -136,7 +138,7 @@ def commands() -> list[str]:
     found: list[str] = []
     for page in PAGES:
         for language, block in blocks(page):
-            if language in CODE and language != "python":
+            if language in ("sh", "bash"):
                 lines = block.replace("\\\n", " ").splitlines()
                 found += [line.split(" | ")[-1] for line in lines if re.match(r"(echo .* \| )?elmo ", line)]
     return found

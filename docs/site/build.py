@@ -9,8 +9,8 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
-- one-file.md shows src/elmo/reference.py; explorer.md shows the page that `elmo explore --export build/explorer` has
-  made before, if it has.
+- one-file.md shows src/elmo/reference.py; explorer.md shows the page of answers that `elmo explore --export
+  build/explorer --answers-only` has made before, if it has, and leads to the one that computes, in build/live-explorer.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -44,13 +44,15 @@ HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "ch
 _WIDTH = 80
 # What `elmo explore --export` has made, and where docs/explorer.md shows it.
 EXPLORER = ROOT / "build/explorer/index.html"
+LIVE_EXPLORER = ROOT / "build/live-explorer"
 _PLACE_OF_EXPLORER = "<!-- the explorer -->"
 _PLACE_OF_FILE = "<!-- the file -->"
 _FRAME = """<iframe src="explorer-page.html" title="The explorer with its examples" loading="lazy"
 style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 
-This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html).
-Sentences of your own need `elmo explore`."""
+This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html)."""
+_LIVE = """For sentences of your own, open [the page that computes in your browser](live-explorer/index.html): it loads
+20 MB for each model that you look at, and nothing is sent anywhere."""
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 
@@ -81,8 +83,11 @@ def stage(folder: Path) -> None:
 
 
 def _show_explorer(staged: Path) -> None:
-    _put(staged / "explorer.md", _PLACE_OF_EXPLORER, _FRAME)
+    is_live = (LIVE_EXPLORER / "index.html").is_file()
+    _put(staged / "explorer.md", _PLACE_OF_EXPLORER, f"{_FRAME}\n{_LIVE}" if is_live else _FRAME)
     shutil.copy(EXPLORER, staged / "explorer-page.html")
+    if is_live:
+        shutil.copytree(LIVE_EXPLORER, staged / "live-explorer")
 
 
 def _put(page: Path, place: str, content: str) -> None:

@@ -139,10 +139,23 @@ def lstm_step(
     c' = clip( σ(f + forget_bias) * c + σ(i) * tanh(j) )
     h' = clip( W_P (σ(o) * tanh(c')) )                       without W_P: h' = σ(o) * tanh(c')
     """
-    i, f, o, j = np.split(W_x @ x + W_h @ h + b, 4)
-    c = clip(sigmoid(f + forget_bias) * c + sigmoid(i) * np.tanh(j), cell_clip)
-    m = sigmoid(o) * np.tanh(c)
+    i, f, o, j = lstm_gates(x, h, W_x, W_h, b, forget_bias)
+    c = clip(f * c + i * j, cell_clip)
+    m = o * np.tanh(c)
     return (m if W_P is None else clip(W_P @ m, projection_clip)), c
+
+
+def lstm_gates(
+    x: Float[np.ndarray, " dim"],
+    h: Float[np.ndarray, " projection"],
+    W_x: Float[np.ndarray, "gates dim"],
+    W_h: Float[np.ndarray, "gates projection"],
+    b: Float[np.ndarray, " gates"],
+    forget_bias: float = 1.0,
+) -> tuple[Float[np.ndarray, " cell"], ...]:
+    """How much each cell writes, keeps and shows, and what it writes: σ(i), σ(f + forget_bias), σ(o), tanh(j)."""
+    i, f, o, j = np.split(W_x @ x + W_h @ h + b, 4)
+    return sigmoid(i), sigmoid(f + forget_bias), sigmoid(o), np.tanh(j)
 
 
 def bilm(

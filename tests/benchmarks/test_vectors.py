@@ -1,9 +1,12 @@
 """Every benchmark of vectors runs to its end at its smallest."""
 
 import lzma
+import shutil
 from pathlib import Path
 
 import pytest
+
+from elmo.ops.native.kinds import native_types
 
 pytestmark = pytest.mark.slow
 
@@ -53,3 +56,12 @@ def test_memory_at_the_first_vector_is_set_beside_its_floor(run) -> None:
     record = run("vectors/first_vector_memory.py", "--size", "small", "--rounds", "1")
     for row in ("| AllenNLP | float32 | float32 | ", "| own | int8 | int8 | "):
         assert f"\n{row}" in record
+
+
+def test_javascript_runs_beside_the_engine(run) -> None:
+    if shutil.which("node") is None or "int8" not in native_types():
+        pytest.skip("needs node and the native library")
+    record = run("vectors/javascript.py", "--sentences", "2", "--rounds", "1", "--turns", "1")
+    assert record.startswith("javascript_")
+    for model in ("small-en", "small-ko"):
+        assert f"| {model} | exact | all | one by one | " in record

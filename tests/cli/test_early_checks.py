@@ -166,9 +166,9 @@ CASES = {
     # Options that would be ignored.
     "explore: export and host": (
         "explore --export {}/new --host 127.0.0.1 --port 8010 --no-browser",
-        "--host, --port and --no-browser were given together with --export, which writes a page",
+        "--host, --port and --no-browser were given together with --export or --single-file, which write a page",
     ),
-    "explore: force": ("explore --force", "--force was given without --export"),
+    "explore: force": ("explore --force", "--force was given without --export or --single-file"),
     "explore: tokens": ("explore --tokens 200000", "--tokens was given without --text"),
     "join and model": (
         "embed --join {}/text.txt -o {}/new.h5 -m {}/no-model --layers=top --max_tokens 9",

@@ -17,7 +17,7 @@ from elmo.explorer.frozen import export
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-VIEWS = ("neighbors", "map", "compare", "gap")
+VIEWS = ("neighbors", "map", "compare", "gap", "computation")
 HOSTILE = [
     "<img src=x onerror=alert(1)> spring",
     "</script><script>document.title='owned'</script>",
@@ -239,6 +239,60 @@ def test_bars_are_as_long_as_their_probabilities_and_no_number_crosses_one(start
     assert len(set(start.texts(".ticks"))) == 1, "one scale for all lists"
 
 
+@pytest.mark.parametrize("model", ["small-en", "small-ko"])
+def test_the_steps_of_a_computation_are_the_librarys(opened, address, models, model):
+    opened.go(f"{address}/explorer#model={model}&view=computation&layer=1&lang=en&follow=1")
+    one = example(models, model)[1]
+    found = models[model].computation(one)
+    ids = [number for letter in found.letters for number in letter.ids]
+    assert [int(text.split()[-1]) for text in opened.texts(".ids > span")] == [*ids, 261]
+    assert opened.texts(".spelled:not(.mark-of) > b") == list(one[0][one[1]])
+    values = [figure(best.value) for width in found.filters for best in width.best]
+    assert opened.texts(".filter p b") == values
+    assert opened.page.locator(".bytes .count").all_text_contents() == [str(count) for count in found.covered]
+    reads = [layer.reads for number in (0, 1) for layer in (reading.layers[number] for reading in found.readings)]
+    expected = [f"{whole(100 * read.share)} %" for one in reads for read in one]
+    assert opened.texts(".share-of") == expected
+    assert opened.texts(".chosen-layer") == ["This is layer 1, which the other views show now."]
+    cosines = [
+        cut.cosines[number] for number in (0, 1) for reading in found.readings for cut in [*reading.cuts, None] if cut
+    ]
+    columns = opened.page.locator(".direction .columns li:not(.strong) .value").all_inner_texts()
+    assert columns == [shown(value) for value in cosines]
+
+
+def figure(value: float) -> str:
+    digits = 1 if abs(value) >= 9.995 else 2 if abs(value) >= 0.9995 else 3
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def test_the_mix_of_the_computation_is_that_of_the_other_views(start, models):
+    page = start.page
+    start.view("computation")
+    page.locator("#w-2").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")  # w = (0, 0, 1)
+    page.wait_for_url("**/*weights=0.212%2C0.212%2C0.576*")
+    start.ready("computation mix")
+    layers = models["small-en"].computation(example(models)[0]).layers
+    mixed = sum(weight * layer[0] for weight, layer in zip((0.212, 0.212, 0.576), layers, strict=True))
+    page.wait_for_function("() => document.querySelector('#mix-worked').textContent.includes('0.58')")
+    assert float(page.locator("#mix-worked").inner_text().split("=")[-1].replace("−", "-")) == pytest.approx(
+        mixed, abs=2e-3
+    )
+    assert page.evaluate("document.activeElement.id") == "w-2"
+
+
+def test_what_the_top_layer_predicts_leads_to_the_gap(start, models):
+    start.view("computation")
+    tokens, place = example(models)[0]
+    after = models["small-en"].substitutes((tokens, place + 1), 10).forward.best[0][0]
+    assert start.page.locator(".expected").nth(1).locator("li").first.inner_text().startswith(after)
+    start.page.click(f"#to-gap-{place + 1}")
+    start.ready("gap")
+    assert start.page.locator('.sentence.A .token[aria-pressed="true"]').inner_text() == tokens[place + 1]
+
+
 def test_a_tour_by_the_keyboard_alone(start):
     page = start.page
     page.keyboard.press("ArrowRight")
@@ -253,6 +307,12 @@ def test_a_tour_by_the_keyboard_alone(start):
     for key in "01m2":
         page.keyboard.press(key)
         page.wait_for_selector(f'#layer-{"mix" if key == "m" else key}[aria-pressed="true"]')
+    page.keyboard.press("h")
+    start.ready("computation")
+    for key, shown in (("j", 2), ("j", 3), ("k", 2)):
+        page.keyboard.press(key)
+        page.wait_for_selector(f'#to-step-{shown}[aria-current="step"]')
+        assert page.evaluate("document.activeElement.id") == f"step-title-{shown}"
     page.keyboard.press("p")
     start.ready("map")
     page.locator("svg.map").focus()
@@ -317,7 +377,7 @@ def test_a_saved_page_opens_from_disk_with_every_request_blocked(start, browser,
         start.page.click("#save")
     path = tmp_path / "saved.html"
     download.value.save_as(path)
-    assert path.stat().st_size < 300_000
+    assert path.stat().st_size < 400_000
     check_offline(browser, path, models)
 
 

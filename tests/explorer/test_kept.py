@@ -69,7 +69,9 @@ def test_an_export_is_a_page_with_its_answers(explored, tmp_path):
     export({"tiny": explored}, tmp_path / "page")
     assert {path.name for path in (tmp_path / "page").iterdir()} == {"index.html", "answers.json", "SOURCES.tsv"}
     answers = json.loads((tmp_path / "page" / "answers.json").read_text())["answers"]
-    assert {key.split(" ")[0] for key in answers} == {"info", "mixes", "text", "neighbors", "occurrences", "similarity"}
+    assert {key.split(" ")[0] for key in answers} == {
+        *("info", "mixes", "text", "neighbors", "occurrences", "similarity", "computation"),
+    }
     page = (tmp_path / "page" / "index.html").read_text()
     inside = re.search(r'id="frozen">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(inside)["answers"] == answers

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import elmo.explorer
 from elmo.explorer import page_files
-from elmo.explorer.page_files import file_of, joined_modules, live_page, saved_page
+from elmo.explorer.page_files import computing_page, file_of, joined_modules, joined_worker, live_page, saved_page
 
 FOLDER = Path(elmo.explorer.__file__).parent / "page"
+LOCAL = FOLDER.parent / "local"
 MODULES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
 
 
 def test_all_files_together_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 120_000
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 150_000
 
 
 def test_no_name_is_declared_in_two_modules():
@@ -49,11 +50,30 @@ def test_the_joined_modules_hold_all_modules_and_no_import():
         assert source.splitlines()[0] in joined
 
 
+def test_the_joined_worker_is_one_script_of_all_its_modules():
+    joined = joined_worker()
+    assert not re.search(r"^\s*(?:import|export)\b|import\.meta", joined, re.MULTILINE)
+    sources = [path.read_text("utf-8") for path in (*LOCAL.glob("*.js"), *page_files.ENGINE.glob("*.js"))]
+    for source in sources:
+        assert source.splitlines()[0] in joined
+    assert len(joined.encode()) < 150_000
+
+
+def test_a_computing_page_allows_its_worker_and_nothing_else():
+    beside, inside = computing_page("null"), computing_page("null", {"a/b": "QUJD"})
+    for page, connects in ((beside, True), (inside, False)):
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+        assert "default-src 'none'" in policy and "'wasm-unsafe-eval'; worker-src blob:" in policy
+        assert ("connect-src 'self'" in policy) == connects
+        assert page.count('<script type="text/plain"') == 1 + (not connects)
+    assert '<script type="text/plain" id="file a/b">QUJD</script>' in inside
+
+
 def test_nothing_names_another_host():
-    for path in FOLDER.iterdir():
+    for path in (*FOLDER.iterdir(), *LOCAL.iterdir()):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text and 'src="//' not in text and "url(" not in text, path.name
-    for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+    for forbidden in ("innerHTML", "outerHTML =", "insertAdjacentHTML", "document.write", "eval("):
         assert forbidden not in joined_modules()
 
 
@@ -68,7 +88,7 @@ def test_a_saved_page_loads_nothing():
     page = saved_page()
     assert "/explorer/" not in re.sub(r"<script type=\"module\">.*?</script>", "", page, flags=re.DOTALL)
     assert "default-src 'none'" in page
-    assert len(page.encode()) < 120_000
+    assert len(page.encode()) < 150_000
 
 
 def test_only_files_of_the_page_are_found():

@@ -34,6 +34,7 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
         "neighbors?": ({"selected": A, "noun": "ba"}, explored.neighbors((A["tokens"], 1), 6, None, "ba")),
         "occurrences": ({"selected": [A, B]}, explored.occurrences([(A["tokens"], 1), (B["tokens"], 3)], 300, None)),
         "similarity": ({"a": A["tokens"], "b": B["tokens"]}, explored.similarity(A["tokens"], B["tokens"], None)),
+        "computation": ({"selected": A}, explored.computation((A["tokens"], 1))),
         "text": ({}, explored.text_info()),
     }
     for route, (request, expected) in asked.items():
@@ -64,6 +65,7 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
         ("occurrences", {"model": "tiny", "selected": [A], "limit": 301}, 400, "limit must be 1 to 300 (got 301)"),
         ("similarity", {"model": "tiny", "a": ["x"], "b": []}, 400, "has 0 tokens"),
         ("substitutes", {"model": "tiny", "selected": A}, 400, "tiny has no softmax"),
+        ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}, 400, "place is 1"),
         ("tokens", {"text": "  "}, 400, "has 0 tokens"),
     ],
 )

@@ -64,6 +64,7 @@ EXAMPLES = {
         "elmo explore",
         "elmo explore --model my-run/model --text corpus.txt --sample",
         "elmo explore --export my-page",
+        "elmo explore --model small-en --single-file my-page.html",
     ),
     "serve": (
         "elmo serve",

@@ -209,6 +209,11 @@ class Embedder:
             return network.bilm
 
     @property
+    def checkpoint(self) -> Checkpoint:
+        """The model as data, float32, without its softmax. Each access to its tensors may make them anew."""
+        return self._network.checkpoint
+
+    @property
     def _network(self) -> Network[Any]:
         return self._tokens.network
 

@@ -50,6 +50,11 @@ class Network(Protocol[Array]):
         ...
 
     @property
+    def checkpoint(self) -> Checkpoint:
+        """The model without its softmax, float32. Each access to it or its tensors may make them anew."""
+        ...
+
+    @property
     def token_map(self) -> TokenMap:
         """Tokens -> the ids that the model reads."""
         ...

@@ -52,6 +52,11 @@ class TorchNetwork:
         return self.bilm.config
 
     @property
+    def checkpoint(self) -> Checkpoint:
+        """A copy of the weights as they are now."""
+        return self.bilm.to_checkpoint()
+
+    @property
     def token_map(self) -> TokenMap:
         """Tokens -> the ids that the model reads."""
         return self.bilm.token_map

@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
 from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.errors import ConfigError
 from elmo.explorer import views
+from elmo.explorer.computation import Computation, computation, require_followed
 from elmo.explorer.quality import Quality, quality_of
 from elmo.explorer.texts import Example, ExploredText, bundled_examples, bundled_text, own_example
 from elmo.explorer.views import Marked
@@ -17,6 +19,7 @@ from elmo.serve.answers import invalid
 from elmo.serve.models import ServedModel
 from elmo.weights import hub
 from elmo.weights.catalogue import known_models
+from elmo.weights.checkpoint import Checkpoint
 
 _CODES = {"English": "en", "Korean": "ko"}
 
@@ -31,6 +34,8 @@ class ModelInfo(msgspec.Struct):
     layers: int
     dim: int
     has_softmax: bool
+    has_computation: bool
+    """Whether the page can follow how its vectors are computed: it reads bytes and nothing else."""
     text: str | None
     """The name of its text; null: without a text there are neither neighbors nor a map."""
     is_bundled_text: bool
@@ -54,7 +59,10 @@ class Explored:
     text: ExploredText | None = None
     language: str = ""
     quality: Quality | None = None
+    folder: Path | None = None
+    """Of the model's files; None: it wasn't read from a folder."""
     _index: ContextIndex | None = field(default=None, init=False, repr=False)
+    _checkpoint: Checkpoint | None = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @classmethod
@@ -66,9 +74,9 @@ class Explored:
         known = known_models().get(served.name)
         language = _CODES.get(known.languages[0], "") if known and known.bundled else ""
         files = hub.resolve(model)
-        folder = files[0].parent if isinstance(files, tuple) else files
-        quality = quality_of(Path(folder), served.embedder.model_hash)
-        return cls(served, text or bundled_text(language or "en"), language, quality)
+        folder = Path(files[0].parent if isinstance(files, tuple) else files)
+        quality = quality_of(folder, served.embedder.model_hash)
+        return cls(served, text or bundled_text(language or "en"), language, quality, folder)
 
     def index(self, progress: Progress | bool = False) -> ContextIndex:
         """The index of its text, made or opened at the first call. Raises Refusal if it has no text.
@@ -94,8 +102,9 @@ class Explored:
             layers=embedder.num_layers,
             dim=embedder.layer_dim,
             has_softmax=self.model.substitutes is not None,
+            has_computation=self.has_computation,
             text=self.text.name if self.text else None,
-            is_bundled_text=self._is_bundled,
+            is_bundled_text=self.has_bundled_text,
             examples=self._examples(),
             quality=self.quality,
         )
@@ -129,12 +138,32 @@ class Explored:
             )
         return views.gap_view(self.model.substitutes(*one, count))
 
+    def computation(self, one: Marked) -> Computation:
+        """How the vectors of the marked token are computed. Raises ConfigError if `has_computation` is false."""
+        embedder = self.model.embedder
+        require_followed(embedder.config, embedder.state)
+        with self._lock:
+            if self._checkpoint is None:  # with tensors that need not be made at every access
+                self._checkpoint = replace(embedder.checkpoint, tensors=dict(embedder.checkpoint.tensors))
+        vocabulary = embedder.vocabulary if self.model.substitutes is not None else None
+        return computation(self._checkpoint, one, None if vocabulary is None else len(vocabulary))
+
     @property
-    def _is_bundled(self) -> bool:
+    def has_computation(self) -> bool:
+        """Whether the model is one that `computation` can follow."""
+        try:
+            require_followed(self.model.embedder.config, self.model.embedder.state)
+        except ConfigError:
+            return False
+        return True
+
+    @property
+    def has_bundled_text(self) -> bool:
+        """Whether its text is the bundled one of its language."""
         return self.text is not None and self.text == bundled_text(self.language or "en")
 
     def _examples(self) -> list[Example]:
-        if self._is_bundled or self.text is None:
+        if self.has_bundled_text or self.text is None:
             return bundled_examples(self.language or "en")
         own = own_example(self.index())
         return [own] if own else bundled_examples(self.language or "en")

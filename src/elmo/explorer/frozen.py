@@ -79,6 +79,7 @@ def _of_example(model: Explored, example: Example) -> Iterator[tuple[str, Any]]:
         if model.model.substitutes is not None:
             request = {"model": name, "selected": _selected(selected), "count": GAP_COUNT}
             yield _key("substitutes", request), model.substitutes(selected, GAP_COUNT)
+        yield from _computation(model, selected)
     if model.text is not None:
         request = {"model": name, "selected": [*map(_selected, marked)], "weights": None, "limit": 300}
         yield _key("occurrences", request), model.occurrences(marked, 300, None)
@@ -90,6 +91,18 @@ def _of_example(model: Explored, example: Example) -> Iterator[tuple[str, Any]]:
 def _neighbors(model: Explored, selected: Marked, noun: str | None) -> tuple[str, Any]:
     fields = {"selected": _selected(selected), "count": COUNT, "weights": None, "noun": noun}
     return _key("neighbors", {"model": model.model.name, **fields}), model.neighbors(selected, COUNT, None, noun)
+
+
+def _computation(model: Explored, selected: Marked) -> Iterator[tuple[str, Any]]:
+    """With the words that the top layer predicts on both sides."""
+    (tokens, place), name = selected, model.model.name
+    if not model.has_computation:
+        return
+    yield _key("computation", {"model": name, "selected": _selected(selected)}), model.computation(selected)
+    for beside in (place - 1, place + 1):
+        if model.model.substitutes is not None and 0 <= beside < len(tokens):
+            request = {"model": name, "selected": _selected((tokens, beside)), "count": GAP_COUNT}
+            yield _key("substitutes", request), model.substitutes((tokens, beside), GAP_COUNT)
 
 
 def _selected(marked: Marked) -> dict[str, Any]:

@@ -4,21 +4,32 @@ The modules are written so that joining is simple: every import is one line from
 a declaration, and no name is declared in two modules. In the joined file the modules follow each other, each after
 those it imports, without these lines. Its scripts and styles are allowed by their SHA-256 alone, and nothing may be
 loaded from anywhere.
+
+A page that computes by itself holds its worker as text, joined of `local/` and of `elmo.browser`; there each module is
+a function's body, so that names are its own.
 """
 
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
 
 from elmo.disk.bounded import read_bytes
 
 _FOLDER = Path(__file__).parent / "page"
+_WORKER = Path(__file__).parent / "local" / "worker.js"
+ENGINE = Path(__file__).parents[1] / "browser"
+"""elmo.js, with its WebAssembly."""
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 _BYTES = 1 << 20
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
+_ANY_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
+_EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 _DATA = '<script type="application/json" id="frozen">null</script>'
 _STYLE = '<link rel="stylesheet" href="/explorer/style.css">'
 _SCRIPT = '<script type="module" src="/explorer/main.js"></script>'
@@ -45,10 +56,26 @@ def live_page(answers: str = "null") -> str:
 @cache
 def saved_page(answers: str = "null") -> str:
     """The page as one file. The answers (JSON) are all it can show; "null" is the place for them."""
+    return _one_file(answers, "")
+
+
+def computing_page(answers: str, files: Mapping[str, str] | None = None) -> str:
+    """The page with its worker. `files`: base64 of gzip of the files that the worker reads, by their names; None: they
+    lie beside the page."""
+    policy = " 'wasm-unsafe-eval'; worker-src blob:" + ("; connect-src 'self'" if files is None else "")
+    data = {"worker": joined_worker(), **{f"file {name}": content for name, content in (files or {}).items()}}
+    blocks = "".join(
+        f'<script type="text/plain" id="{escape(name)}">{content}</script>\n' for name, content in data.items()
+    )
+    return _one_file(answers, policy).replace("</body>", f"{blocks}</body>")
+
+
+def _one_file(answers: str, more_policy: str) -> str:
+    """`more_policy`: what follows the allowed script in the policy."""
     style, script = _text("style.css"), joined_modules()
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'{more_policy}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
     icon = base64.b64encode(_files()["icon.svg"]).decode()
     replacements = {
@@ -81,6 +108,35 @@ def joined_modules() -> str:
     add("main")
     joined = "\n".join(done.values())
     assert "</script" not in joined
+    return joined
+
+
+@cache
+def joined_worker() -> str:
+    """The worker's modules as one."""
+    names: dict[Path, str] = {}
+    parts: list[str] = []
+
+    def add(path: Path) -> str:
+        if path not in names:
+            source = read_bytes(path, limit=_BYTES).decode("utf-8")
+            source = _ANY_IMPORT.sub(
+                lambda it: f"const {{{it[1]}}} = {add((path.parent / it[2]).resolve())};\n", source
+            )
+            exported = [
+                *_EXPORTED.findall(source),
+                *(name for it in _EXPORT_LIST.findall(source) for name in it.split(",")),
+            ]
+            names[path] = f"module{len(names)}"
+            body = _EXPORT.sub("", _EXPORT_LIST.sub("", source))
+            given = ", ".join(name.strip() for name in exported)
+            parts.append(f"const {names[path]} = (() => {{\n{body}\nreturn {{ {given} }};\n}})();\n")
+        return names[path]
+
+    add(_WORKER)
+    # A classic script, since a page from disk may start no module as its worker: these have no address of their own.
+    joined = '"use strict";\n' + "".join(parts).replace("import.meta.url", "location.href")
+    assert "</script" not in joined and "<!--" not in joined
     return joined
 
 

@@ -96,6 +96,13 @@ class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
     count: int = 10
 
 
+class ComputationRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The steps by which the vectors of a token are computed."""
+
+    model: str
+    selected: Selected
+
+
 class TokensRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The tokens of a sentence that a person typed."""
 
@@ -124,6 +131,7 @@ class Page:
             "occurrences": (OccurrencesRequest, self._occurrences),
             "similarity": (SimilarityRequest, self._similarity),
             "substitutes": (SubstitutesRequest, self._substitutes),
+            "computation": (ComputationRequest, self._computation),
             "text": (TextRequest, self._text),
         }
         return [
@@ -172,6 +180,11 @@ class Page:
         model, selected = self._model(asked.model), asked.selected.checked()
         count = _checked_count(asked.count, 20, "count")
         return len(selected[0]), lambda: model.substitutes(selected, count)
+
+    def _computation(self, asked: ComputationRequest) -> tuple[int, Callable[[], object]]:
+        model, selected = self._model(asked.model), asked.selected.checked()
+        # The sentence is read once by plain loops, and its ends a few times.
+        return 4 * len(selected[0]), lambda: model.computation(selected)
 
     async def _tokens(self, request: Request) -> Response:
         """What would make the model's vectors of them poor is in the header Warning."""

@@ -1,6 +1,5 @@
 """`elmo explore`: what it does without a browser."""
 
-import json
 import shutil
 
 import pytest
@@ -18,13 +17,41 @@ def command(model_folder, tmp_path, monkeypatch) -> list[str]:
     return ["explore", "--model", str(model_folder), "--text", str(tmp_path / "text.txt"), "--quiet", "--export"]
 
 
-def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
-    assert main([*command, str(tmp_path / "page")]) == 0
+@pytest.mark.parametrize(
+    ("flag", "files"),
+    [
+        ("--answers-only", {"index.html", "answers.json", "SOURCES.tsv"}),
+        ("--publish-text", {"index.html", "elmo", "model", "SOURCES.tsv"}),
+    ],
+)
+def test_a_page_is_exported_into_a_new_folder(command, flag, files, tmp_path, capsys):
+    command = [*command, str(tmp_path / "page"), flag]
+    assert main(command) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'page' / 'index.html'}\n"
-    assert json.loads((tmp_path / "page/answers.json").read_text("utf-8"))["is_complete"]
-    assert main([*command, str(tmp_path / "page")]) == 2
+    assert {path.name for path in (tmp_path / "page").iterdir()} == files
+    assert main(command) == 2
     assert "exists already" in capsys.readouterr().err
-    assert main([*command, str(tmp_path / "page"), "--force"]) == 0
+    assert main([*command, "--force"]) == 0
+
+
+def test_a_page_is_exported_as_one_file(command, tmp_path, capsys):
+    command = [*command[:-1], "--single-file", str(tmp_path / "page.html"), "--publish-text"]
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'page.html'}\n"
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert 'id="file model/model.safetensors"' in page and "connect-src" not in page.partition("</head>")[0]
+    assert main(command) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_a_text_of_ones_own_is_published_only_if_one_says_so(command, tmp_path, capsys):
+    assert main([*command, str(tmp_path / "page")]) == 2
+    assert "every visitor could read it. Add --publish-text" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
+    assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 0
+    assert (tmp_path / "page/model/text.txt").read_text("utf-8").startswith("the bank was steep\nthe bank lent money\n")
+    assert main([*command, str(tmp_path / "small"), "--answers-only"]) == 0
+    assert not list((tmp_path / "small").rglob("text.txt"))
 
 
 def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):
@@ -46,8 +73,8 @@ def test_limits_of_a_text_are_refused_without_a_text(flags, capsys):
     assert f"{flags[0]} was given without --text" in capsys.readouterr().err
 
 
-def test_a_learned_mix_is_refused_for_a_page_without_a_server(command, tmp_path, capsys):
+def test_a_learned_mix_is_refused_for_a_page_of_answers(command, tmp_path, capsys):
     (tmp_path / "run").mkdir()
-    assert main([*command, str(tmp_path / "page"), "--run", str(tmp_path / "run")]) == 2
-    assert "was given together with --export" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "page"), "--answers-only", "--run", str(tmp_path / "run")]) == 2
+    assert "was given together with --answers-only" in capsys.readouterr().err
     assert not (tmp_path / "page").exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.ops.native.build import FLAGS, FOLDER
+from elmo.ops.native.build import FLAGS, sources
 
 CHECK = Path(__file__).with_name("check.c")
 COMPILE = [*(flag for flag in FLAGS if flag not in ("-fPIC", "-fvisibility=hidden", "-O3")), "-O2", "-static"]
@@ -28,9 +28,9 @@ def compiled(compiler: str, flags: list[str], folder: Path) -> Path:
     if shutil.which(compiler) is None:
         pytest.skip(f"needs {compiler}")
     program = folder / "check"
-    sources = sorted(str(path) for path in FOLDER.rglob("*.c"))
+    files = [str(path) for path in sources() if path.suffix == ".c"]
     subprocess.run(
-        [compiler, *flags, "-o", str(program), str(CHECK), *sources, "-lm", "-pthread"], check=True, timeout=300
+        [compiler, *flags, "-o", str(program), str(CHECK), *files, "-lm", "-pthread"], check=True, timeout=300
     )
     return program
 

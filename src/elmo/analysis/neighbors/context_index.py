@@ -147,11 +147,20 @@ class ContextIndex:
         if which == "same" and not center:  # a few tokens, for which nobody reads all vectors
             tokens = np.flatnonzero(is_word)
             cosines = np.full(len(self), -np.inf, dtype=np.float32)
-            cosines[tokens] = self.vectors(tokens, layer) @ direction
+            cosines[tokens] = self._few_cosines(tokens, layer, direction)
             return self._best(cosines, count, {not_sentence}, each_word_once=False)
         excluded = is_word if which == "other" else ~is_word
         cosines = np.where(excluded, -np.inf, self._compared(vector, layer, center))
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
+
+    def _few_cosines(
+        self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights, direction: Float[np.ndarray, " dim"]
+    ) -> Float[np.ndarray, " tokens"]:
+        """Of some tokens. In layer 0 by word: occurrences that are equal there are so in the last bit."""
+        if not isinstance(layer, int) or self._checked(layer) > 0:
+            return self.vectors(tokens, layer) @ direction
+        rows, row_of = np.unique(self._token_words[tokens], return_inverse=True)
+        return (np.asarray(self._layers[0][rows], dtype=np.float32) @ direction)[row_of]
 
     def mean(self, layer: LayerOrWeights) -> Float[np.ndarray, " dim"]:
         """The mean of all tokens' vectors, as float32."""
@@ -283,7 +292,8 @@ class ContextIndex:
 
     def checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
         """Weights for its layers as float32. ConfigError for another number of them, NaN, inf, and zeros alone."""
-        found = np.asarray(weights, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what float32 can't hold is inf, which is refused
+            found = np.asarray(weights, dtype=np.float32)
         if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
             raise ConfigError(
                 f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer "
@@ -302,9 +312,9 @@ def _descending(cosines: Float[np.ndarray, " tokens"], first: int) -> Iterator[n
     size = max(1, first)
     while not is_given.all():
         size = min(size, len(cosines))
-        top = np.argpartition(-cosines, size - 1)[:size] if size < len(cosines) else np.arange(len(cosines))
-        top = top[~is_given[top]]
+        # All that are as high as the last one, and equal values in the order of the text: no chance of the partition.
+        least = np.partition(cosines, len(cosines) - size)[len(cosines) - size]
+        top = np.flatnonzero((cosines >= least) & ~is_given)
         is_given[top] = True
-        # Equal values in the order of the text, so that results don't depend on the partition.
         yield from top[np.lexsort((top, -cosines[top]))]
         size *= 16

@@ -17,7 +17,7 @@ from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_seed, require_setting
-from elmo.shapes import Float, Int
+from elmo.shapes import Float, Int, UInt64
 from elmo.text.sentence_checks import require_place
 
 if TYPE_CHECKING:
@@ -104,7 +104,25 @@ def _occurrences(
     found = found[[index.sentences[index.place(int(token))[0]] not in own for token in found]] if len(found) else found
     if len(found) <= limit:
         return found, len(found)
-    return np.sort(np.random.default_rng(seed).choice(found, limit, replace=False)), len(found)
+    return found[drawn(len(found), limit, seed)], len(found)
+
+
+def drawn(size: int, count: int, seed: int) -> Int[np.ndarray, " count"]:
+    """`count` of the numbers below `size`, ascending: those whose 32 bits, stirred, are the smallest.
+
+    In whole numbers alone, so that the page draws the same ones in JavaScript.
+    """
+    start = _stirred(np.array([seed & 0xFFFFFFFF], dtype=np.uint64))
+    order = np.argsort(_stirred(np.arange(size, dtype=np.uint64) ^ start), kind="stable")
+    return np.sort(order[:count])
+
+
+def _stirred(values: UInt64[np.ndarray, " values"]) -> UInt64[np.ndarray, " values"]:
+    """Every bit changed by every other, as in hash functions; different values stay different."""
+    mask = np.uint64(0xFFFFFFFF)
+    values = (values ^ values >> np.uint64(16)) * np.uint64(0x7FEB352D) & mask
+    values = (values ^ values >> np.uint64(15)) * np.uint64(0x846CA68B) & mask
+    return values ^ values >> np.uint64(16)
 
 
 def _marked(
@@ -143,7 +161,9 @@ def plane(vectors: Float[np.ndarray, "points dim"]) -> tuple[Float[np.ndarray, "
     left, values, _ = np.linalg.svd(centered, full_matrices=False)
     points = np.zeros((len(vectors), 2))
     held = min(2, len(values))
-    points[:, :held] = left[:, :held] * values[:held]
+    # The sign of an axis is free: the point that is farthest along it is on its positive side.
+    farthest = np.abs(left[:, :held]).argmax(axis=0)
+    points[:, :held] = left[:, :held] * np.where(left[farthest, range(held)] < 0, -1, 1) * values[:held]
     return points.astype(np.float32), float((values[:held] ** 2).sum() / total)
 
 

@@ -3,7 +3,7 @@
 import os
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +19,7 @@ from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
     from elmo.explorer.explored import Explored
+    from elmo.explorer.quality import Mix
 
 _BUNDLED = ("small-en", "small-ko")
 
@@ -44,11 +45,19 @@ class Arguments:
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
-    """A run of 'elmo task train': adds the mix of layers that it learned, to a page with a server."""
+    """A run of 'elmo task train': adds the mix of layers that it learned."""
     export: Annotated[Path | None, As("output folder"), tyro.conf.arg(metavar="FOLDER")] = None
-    """Write the page with its examples to a folder that can be used without a server, and exit."""
+    """Write the page to a folder that any web server can give out, and exit. The page computes by itself, so the folder
+    holds the models, about 20 MB for each bundled one."""
+    single_file: Annotated[Path | None, As("output file"), tyro.conf.arg(metavar="FILE")] = None
+    """Write the same as one HTML file that opens from disk, and exit."""
+    answers_only: bool = False
+    """With --export: write the answers for the examples alone. The page is small and opens from disk, but nobody can
+    type a sentence."""
+    publish_text: bool = False
+    """With --text: put the text into the exported page, where every visitor can read it."""
     force: bool = False
-    """Replace the folder of --export if it exists."""
+    """Replace what --export and --single-file write if it exists."""
     host: str = "127.0.0.1"
     """Address to listen on; it must be a loopback address."""
     port: int = 8010
@@ -64,29 +73,20 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore", ignored=_ignored)
-    if arguments.export is not None and arguments.run is not None:
-        raise ConfigError(
-            f"--run {arguments.run} was given together with --export, but an exported page has no server that could "
-            "mix the layers, and shows each by itself. Leave out --run; or leave out --export, choose the mix in the "
-            "page that opens, and use 'Save as page' in it."
-        )
+    is_exported = arguments.export is not None or arguments.single_file is not None
+    if is_exported:
+        _require_sense(arguments)
     require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
-    from elmo.explorer.frozen import export
     from elmo.explorer.quality import learned_mixes
     from elmo.explorer.routes import PATH, Page
     from elmo.serve.app import create_app
     from elmo.serve.listening import bound, is_loopback, run, url
 
-    if arguments.export is not None:
-        models = _models(arguments)
-        for model in models.values():
-            model.index(progress=not arguments.quiet)
-        export(models, arguments.export, force=arguments.force)
-        print(arguments.export / "index.html")
-        return 0
     mixes = learned_mixes(arguments.run) if arguments.run else []
+    if is_exported:
+        return _export(arguments, mixes)
     with bound(arguments.host, arguments.port) as listening:
         if not is_loopback(listening):
             raise ConfigError(
@@ -108,13 +108,54 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def _require_sense(arguments: Arguments) -> None:
+    if arguments.answers_only and arguments.run is not None:
+        raise ConfigError(
+            f"--run {arguments.run} was given together with --answers-only, but a page of answers can't mix the layers "
+            "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page "
+            "that opens, and use 'Save as page' in it."
+        )
+    if arguments.text is not None and not arguments.publish_text and not arguments.answers_only:
+        raise ConfigError(
+            f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
+            "visitor could read it. Add --publish-text if they may, or --answers-only, which keeps only the sentences "
+            "that its answers show; or leave out --text for the bundled texts."
+        )
+
+
+def _export(arguments: Arguments, mixes: "Sequence[Mix]") -> int:
+    from elmo.explorer.exported import export_file, export_folder
+    from elmo.explorer.frozen import export
+
+    models = _models(arguments)
+    for model in models.values():
+        model.index(progress=not arguments.quiet)
+    if arguments.export is not None:
+        if arguments.answers_only:
+            export(models, arguments.export, force=arguments.force)
+        else:
+            export_folder(models, arguments.export, mixes, force=arguments.force)
+        print(arguments.export / "index.html")
+    if arguments.single_file is not None:
+        export_file(models, arguments.single_file, mixes, force=arguments.force)
+        print(arguments.single_file)
+    return 0
+
+
 def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.text is None:
         options = ("--tokens", "--sample", "--tokenizer", *options_of(TextForm))
         yield Ignored(options, "without --text, so the bundled texts would be shown as they are", "add --text FILE")
-    if arguments.export is not None:
-        why = "together with --export, which writes a page and starts no server"
-        yield Ignored(("--host", "--port", "--no-browser"), why, "leave out --export to open the page here")
+        why = "without --text, and the bundled texts are published with every page"
+        yield Ignored(("--publish-text",), why, "add --text FILE")
+    if arguments.export is None:
+        yield Ignored(("--answers-only",), "without --export, so no page would be written", "add --export FOLDER")
+    if arguments.export is None and arguments.single_file is None:
+        why = "without --export and --single-file, so the page would stay on this machine"
+        yield Ignored(("--publish-text",), why, "add --export FOLDER or --single-file FILE")
+    else:
+        why = "together with --export or --single-file, which write a page and start no server"
+        yield Ignored(("--host", "--port", "--no-browser"), why, "leave those out to open the page here")
 
 
 def _models(arguments: Arguments) -> "dict[str, Explored]":

@@ -1,9 +1,12 @@
-// Where answers come from: those kept in the page first, then the server, if there is one.
+// Where answers come from: those kept in the page first, then the worker of a page that has one, then the server.
+
+import { Local } from "./local.js";
 
 export class Engine {
-  constructor(kept) {
+  constructor(kept, onProgress) {
     this.answers = new Map(Object.entries(kept?.answers ?? {}));
     this.isComplete = kept?.is_complete ?? false;
+    this.local = kept?.engine ? new Local(kept, onProgress) : null;
   }
 
   static key(route, request) {
@@ -14,7 +17,7 @@ export class Engine {
     return this.answers.has(Engine.key(route, request));
   }
 
-  // Whether a page without a server can show it; one with a server always can.
+  // Whether a page without a server can show it; one with a server or a worker always can.
   canAnswer(route, request) {
     return !this.isComplete || this.has(route, request);
   }
@@ -23,9 +26,10 @@ export class Engine {
     const key = Engine.key(route, request);
     if (!this.answers.has(key)) {
       if (this.isComplete) throw new Error("not kept");
-      const waiting = fetched(route, request);
+      const waiting = this.local ? this.local.ask(route, request) : fetched(route, request);
       this.answers.set(key, waiting);
-      waiting.then((answer) => this.answers.set(key, answer), () => this.answers.delete(key));
+      // What was found in a part of the text is asked for again when more is read.
+      waiting.then((answer) => (answer.partial ? this.answers.delete(key) : this.answers.set(key, answer)), () => this.answers.delete(key));
     }
     return this.answers.get(key);
   }
@@ -61,6 +65,7 @@ export const requests = {
   similarity: (state, a, b) => ({
     model: state.model, a: a.tokens, b: b.tokens, weights: state.layer === "mix" ? state.weights : null,
   }),
+  computation: (state, one) => ({ model: state.model, selected: selected(one) }),
   substitutes: (state, one) => ({ model: state.model, selected: selected(one), count: 10 }),
 };
 

@@ -10,18 +10,19 @@ import { neighborsView } from "./neighbors.js";
 import { mapView } from "./map.js";
 import { compareView } from "./compare.js";
 import { gapView } from "./gap.js";
+import { computationView } from "./computation.js";
 import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
 import { Tour } from "./tour.js";
 import { isForeign } from "./trust.js";
 
-const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView };
+const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
-const engine = new Engine(kept);
+const engine = new Engine(kept, onProgress);
 const warnings = new Map();  // of the server, by the sentence that they are about
-let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0;
+let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0, progress = {};
 
 const parts = {
-  header: h("header"), intro: h("div", { class: "intro" }), sentences: h("section", { class: "card sentences" }),
+  header: h("header"), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress" }), sentences: h("section", { class: "card sentences" }),
   layers: h("div", { class: "layers" }), tabs: h("nav"), view: h("div", { class: "view", id: "view", role: "tabpanel", tabindex: "-1" }),
   footer: h("footer"), toast: h("div", { class: "toast", role: "status" }), dialog: h("dialog"),
 };
@@ -30,7 +31,7 @@ async function start() {
   info = await engine.ask("info");
   const [asksForTour, fragment] = [/[#&]tour(?=$|[&=])/.test(location.hash), location.hash.slice(1).replace(/(^|&)tour(=[^&]*)?(?=$|&)/, "")];
   state = fragment ? fromFragment(fragment, info) : { ...opening(info), ...kept?.state };
-  show(document.getElementById("app"), parts.header, h("main", {}, parts.intro, parts.sentences,
+  show(document.getElementById("app"), parts.header, h("main", {}, parts.intro, engine.local && parts.progress, parts.sentences,
     h("div", { class: "bar" }, parts.tabs, parts.layers), h("section", { class: "card" }, parts.view)), parts.footer, parts.toast, parts.dialog);
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => isMenuOpen && !event.target.closest("#menu-button") && openMenu(false));
@@ -94,8 +95,23 @@ function render() {
   document.documentElement.lang = state.language;
   document.documentElement.dataset.theme = state.theme;
   history.replaceState(null, "", `#${toFragment(state)}`);
+  engine.local?.open(state.model);
+  renderProgress();
   renderBars();
   return renderView();
+}
+
+function onProgress(found) {
+  progress = { ...progress, [found.model ?? state.model]: found };
+  if (!state) return;
+  renderProgress();
+  if (found.model === state.model && found.part === "index" && found.done === 1 && state.view === "neighbors") renderView();
+}
+
+// Of a page that computes by itself: how far the model is that is shown.
+function renderProgress() {
+  const { part, done, problem: wrong } = progress[state.model] ?? { part: "model", done: 0 };
+  show(parts.progress, wrong ?? (part === "index" && done === 1 ? "" : words.progress[part](Math.round(100 * done))));
 }
 
 function renderBars() {
@@ -133,11 +149,11 @@ function renderBars() {
 async function renderView() {
   const now = ++turn, view = state.view, began = performance.now();
   parts.view.setAttribute("aria-labelledby", `tab-${view}`);
-  const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view !== "compare" && !model().text && words.noText;
+  const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view === "computation" ? !model().has_computation && words.noComputation : view !== "compare" && !model().text && words.noText;
   if (missing) return problem(missing);
   const waiting = setTimeout(() => parts.view.classList.add("waiting"), 150);
   try {
-    const data = await drawers[view].load(engine, state);
+    const data = await drawers[view].load(engine, state, model());
     if (now !== turn) return;
     if (parts.view.dataset.view !== view) { parts.view.dataset.view = view; delete parts.view.dataset.key; show(parts.view); }
     drawers[view].draw(parts.view, { state, info: judged(), words, data, change, engine });
@@ -242,7 +258,8 @@ function onKey(event) {
   if (focused) row = Number(focused[1]);
   const done = {
     ArrowLeft: () => stepToken(-1), ArrowRight: () => stepToken(1), ArrowUp: () => stepRow(-1), ArrowDown: () => stepRow(1),
-    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }),
+    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }), h: () => change({ view: "computation" }),
+    ...(state.view === "computation" && { j: () => computationView.step(parts.view, 1), k: () => computationView.step(parts.view, -1) }),
     m: () => (!engine.isComplete || state.layer === "mix") && change({ layer: "mix" }), "/": () => !engine.isComplete && edit(row), s: copyLink, "?": showKeys,
     t: () => change({ theme: nextTheme(state.theme) }), e: nextExample,
   }[event.key] ?? (/^\d$/.test(event.key) && Number(event.key) < model().layers ? () => change({ layer: event.key }) : null);

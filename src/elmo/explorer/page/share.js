@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { requests } from "./engine.js";
+import { pageOfAnswers } from "./local.js";
 import { pairOf } from "./state.js";
 
 export function download(name, content, type) {
@@ -25,6 +26,7 @@ export async function pageWithAnswers(engine, state, info) {
     if (model.text) wanted.push(["occurrences", requests.occurrences(weights, pair)]);
     wanted.push(["similarity", requests.similarity(weights, pair[0], pair.at(-1))], ["similarity", requests.similarity(weights, pair[0], pair[0])]);
   }
+  if (model.has_computation) for (const one of pair) wanted.push(["computation", requests.computation(state, one)]);
   if (model.has_softmax) for (const one of pair) for (let place = 0; place < Math.min(40, one.tokens.length); place++) {
     wanted.push(["substitutes", requests.substitutes(state, { ...one, place })]);
   }
@@ -32,6 +34,7 @@ export async function pageWithAnswers(engine, state, info) {
   const answers = { info: { ...info, models: [{ ...model, examples: [example] }] } };
   for (const [route, request] of wanted) answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = await engine.ask(route, request);
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
+  if (engine.local) return pageOfAnswers(kept);
   const page = await (await fetch("/explorer/saved.html")).text();
   return page.replace(/(<script type="application\/json" id="frozen">)null(<\/script>)/, (_, before, after) => before + kept + after);
 }
@@ -51,10 +54,11 @@ export function codeOf(state, model) {
     map: [`found = explored.occurrences([${marked.join(", ")}], 300, ${weights})`, `print(found.layers[-1].points)`],
     compare: [`print(explored.similarity(${python(pair[0].tokens)}, ${python((state.within ? pair[0] : pair.at(-1)).tokens)}, ${weights}).layers[-1])`],
     gap: marked.map((one) => `print(explored.substitutes(${one}, 10))`),
+    computation: [`steps = explored.computation(${marked[Math.min(state.follow, marked.length - 1)]})`, "print(steps.letters)", "print(steps.layers)"],
   };
   const commands = {
     neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo analyze neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}${noun(0) ? ` --noun ${shell(noun(0))}` : ""}`],
-    map: [], compare: [],
+    map: [], compare: [], computation: [],
     gap: pair.map((one) => `elmo substitutes ${state.model} ${shell(bracketed(one))}`),
   };
   return { python: [...load, ...calls[state.view]].join("\n"), command: commands[state.view].join("\n") };

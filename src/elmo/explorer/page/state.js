@@ -1,6 +1,6 @@
 // What the page shows, and the same as the part of the address after "#", which no server ever sees.
 
-export const VIEWS = ["neighbors", "map", "compare", "gap"];
+export const VIEWS = ["neighbors", "map", "compare", "gap", "computation"];
 export const MOST_SENTENCES = 4;
 export const MOST_TOKENS = 200;
 const THEMES = ["auto", "light", "dark"];
@@ -18,6 +18,7 @@ export function opening(info, model = info.models[0]) {
     layer: String(model.layers - 1),
     weights: Array(model.layers).fill(third),
     within: false,
+    follow: 0,
     theme: "auto",
     language: navigator.language?.startsWith("ko") ? "ko" : "en",
   };
@@ -33,6 +34,7 @@ export function toFragment(state) {
   parts.set("layer", state.layer);
   if (state.layer === "mix") parts.set("weights", state.weights.join(","));
   if (state.within) parts.set("within", "1");
+  if (state.follow) parts.set("follow", "1");
   if (state.theme !== "auto") parts.set("theme", state.theme);
   parts.set("lang", state.language);
   return parts.toString();
@@ -61,6 +63,7 @@ export function fromFragment(fragment, info) {
   const layer = parts.get("layer");
   if (layer === "mix" || (/^\d$/.test(layer ?? "") && Number(layer) < model.layers)) state.layer = layer;
   state.within = parts.get("within") === "1";
+  state.follow = Number(parts.get("follow") === "1");
   if (THEMES.includes(parts.get("theme"))) state.theme = parts.get("theme");
   if (LANGUAGES.includes(parts.get("lang"))) state.language = parts.get("lang");
   return state;

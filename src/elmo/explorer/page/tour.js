@@ -17,6 +17,7 @@ function stepsFor(info, engine) {
     ["mapTop", "svg.map", { view: "map", layer: top }, info.text],
     ["compare", ".matrix", { view: "compare", layer: top, within: false }, true],
     ["gap", ".gap .sides", { view: "gap", layer: top }, info.has_softmax],
+    ["computation", ".view", { view: "computation", layer: top }, info.has_computation],
     [engine.isComplete ? "yoursKept" : "yours", ".sentences", { view: info.text ? "neighbors" : "compare", layer: top }, true],
   ].filter(([, , , isThere]) => isThere);
 }

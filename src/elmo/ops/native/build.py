@@ -25,8 +25,8 @@ _MACH_O = {0x0100000C: "arm64", 0x01000007: "x86_64"}
 
 
 def sources() -> list[Path]:
-    """The C files and their headers, in a fixed order."""
-    return sorted(path for path in FOLDER.rglob("*.[ch]"))
+    """The C files and their headers, in a fixed order. Those for WebAssembly are build_wasm.py's."""
+    return sorted(path for path in FOLDER.rglob("*.[ch]") if "wasm" not in path.relative_to(FOLDER).parts)
 
 
 def source_hash() -> str:

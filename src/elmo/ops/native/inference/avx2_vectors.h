@@ -3,6 +3,7 @@
 
 #define LANES 8
 #define SLICE 2 /* vectors of a panel in one tile */
+#define ALONE TILE_VECTORS /* the same for a row alone */
 /* a slice of so many groups fits into the nearest cache, 256 bytes from line to line */
 #define SHORTER(chunk) ((chunk) < 128 ? (chunk) : 128)
 #define PAIR_ROWS 4   /* rows in a tile of bfloat16 pairs, */

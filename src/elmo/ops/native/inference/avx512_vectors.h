@@ -3,6 +3,7 @@
 
 #define LANES 16
 #define SLICE 4 /* vectors of a panel in one tile */
+#define ALONE TILE_VECTORS /* the same for a row alone */
 #define SHORTER(chunk) (chunk)
 #define PAIR_ROWS 5   /* rows in a tile of bfloat16 pairs, */
 #define SIGNED_ROWS 5 /* and of int8 without a single instruction for it */

@@ -191,7 +191,8 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
         KIND(finish)(0, rows, vectors, sums, columns, factors.scales, start.bias + column, out + column, stride);
 }
 
-/* Tiles of one to six rows: one row takes the whole panel at once, because nothing but reading its weights counts. */
+/* Tiles of one to six rows: one row takes the whole panel at once, if there are registers for it, because nothing but
+ * reading its weights counts. */
 #define TILE(ROWS, VECTORS)                                                                                            \
     static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, int64_t chunk,         \
                                                            Rows factors, Start start, Fetch fetch, float *out,         \
@@ -199,7 +200,7 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
         for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES, fetch.lines = 0)                           \
             KIND(tile)(ROWS, VECTORS, matrix, panel, column, chunk, factors, start, fetch, out, stride);               \
     }
-TILE(1, TILE_VECTORS)
+TILE(1, ALONE)
 TILE(2, SLICE)
 TILE(3, SLICE)
 TILE(4, SLICE)

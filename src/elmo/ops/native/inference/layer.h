@@ -68,7 +68,11 @@ enum { KIND_FLOAT32 = 1, KIND_BFLOAT16 = 2, KIND_INT8 = 4 };
 enum { ROWS_AT_ONCE = 60 };
 
 /* 32-bit words of room for one group of one row's factors, in every kind. */
+#if defined(__wasm__)
+enum { MOST_ROW_WORDS = 4 };
+#else
 enum { MOST_ROW_WORDS = 2 };
+#endif
 
 /* What one instruction set brings for one kind. */
 typedef struct {

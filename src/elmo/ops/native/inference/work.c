@@ -10,7 +10,7 @@
 #elif defined(_WIN32) /* declared here, because windows.h defines hundreds of names; all are in Windows 8 and newer */
 int WaitOnAddress(volatile void *address, void *compared, size_t size, unsigned long milliseconds);
 void WakeByAddressAll(void *address);
-#else
+#elif !defined(__wasm__) /* there every thread is alone */
 #include <sched.h>
 #endif
 
@@ -108,7 +108,9 @@ static void sleep_while(int32_t *place, int32_t value) {
     WaitOnAddress(place, &value, sizeof value, 0xffffffff);
 #else
     (void)place, (void)value;
+#if !defined(__wasm__)
     sched_yield();
+#endif
 #endif
 }
 

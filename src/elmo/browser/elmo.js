@@ -1,0 +1,132 @@
+// ELMo in browsers and node: tokens in, vectors out, computed by elmo's own kernels in WebAssembly.
+
+import { BOUNDARIES } from "./characters.js";
+import { checkHashes, readConfig } from "./config.js";
+import { ElmoError } from "./errors.js";
+import { readFile } from "./files.js";
+import { Kernels } from "./kernels.js";
+import { Network } from "./network.js";
+import { checkTensors, readTensors } from "./safetensors.js";
+import { Softmax } from "./substitutes.js";
+import { tokenize } from "./tokenizer.js";
+
+export { ElmoError };
+
+/** Loads a model folder: see elmo.d.ts. */
+export async function load(where, { onProgress, exact = true, files } = {}) {
+  const read = (name) => readFile(where, name, files, onProgress);
+  const [config, model, wasm] = await Promise.all([
+    required(read("config.json"), "config.json", where),
+    required(read("model.safetensors"), "model.safetensors", where),
+    readWasm(files),
+  ]);
+  const architecture = readConfig(config);
+  await checkHashes(architecture, null);
+  const kernels = await Kernels.compile(wasm);
+  const found = readTensors(model, "model.safetensors");
+  const network = new Network(kernels, architecture, found.tensors, exact);
+  await checkTensors(kernels, found, "model.safetensors");
+  return new Elmo(network, architecture, exact, read);
+}
+
+async function required(bytes, name, where) {
+  const found = await bytes;
+  if (found) return found;
+  throw new ElmoError(
+    `${where ?? "files"}: there is no ${name}, so this isn't a model folder. Pass the address of a folder that ` +
+      "'elmo convert', 'elmo pretrain' or 'elmo explore --export' made.",
+  );
+}
+
+async function readWasm(files) {
+  const name = "elmo.wasm";
+  const given = await readFile(undefined, name, files);
+  return given ?? required(readFile(new URL(".", import.meta.url), name), name, import.meta.url);
+}
+
+class Elmo {
+  #network;
+  #architecture;
+  #exact;
+  #read;
+  #softmax = null; // a promise of it, from the first use on
+
+  constructor(network, architecture, exact, read) {
+    this.#network = network;
+    this.#architecture = architecture;
+    this.#exact = exact;
+    this.#read = read;
+  }
+
+  tokenize(text) {
+    if (typeof text === "string") return tokenize(text);
+    throw new ElmoError(`text is ${typeof text}, but tokenize takes a string. Pass one text at a time.`);
+  }
+
+  embed(tokens) {
+    const isBatch = Array.isArray(tokens) && Array.isArray(tokens[0]);
+    const sentences = isBatch ? tokens : [tokens];
+    sentences.forEach((sentence, index) => checkTokens(sentence, isBatch ? `sentences[${index}]` : "tokens"));
+    const { layers, dimensions } = this.#network;
+    const found = this.#network
+      .embed(sentences)
+      .map((data, index) => ({ layers, tokens: sentences[index].length, dimensions, data }));
+    return isBatch ? found : found[0];
+  }
+
+  async substitutes(tokens, place, count = 10) {
+    checkTokens(tokens, "tokens");
+    if (!Number.isInteger(place) || place < 0 || place >= tokens.length) {
+      throw new ElmoError(
+        `place is ${place}, but the sentence has ${tokens.length} tokens. ` +
+          (tokens.length ? `Use a place from 0 to ${tokens.length - 1}.` : "Pass a sentence with tokens."),
+      );
+    }
+    if (!Number.isInteger(count) || count < 1) {
+      throw new ElmoError(`count must be a whole number of at least 1 (got ${count}): it is the number of words returned.`);
+    }
+    this.#softmax ??= this.#loadSoftmax();
+    try {
+      return (await this.#softmax).substitutes(tokens, place, count);
+    } catch (error) {
+      if (!(await this.#softmax.then(() => true, () => false))) this.#softmax = null; // may succeed the next time
+      throw error;
+    }
+  }
+
+  async #loadSoftmax() {
+    const [softmax, vocabulary] = await Promise.all(["softmax.safetensors", "vocab.txt"].map(this.#read));
+    if (!softmax || !vocabulary) {
+      throw new ElmoError(
+        `the model has no ${softmax ? "vocab.txt" : "softmax.safetensors"}, so it can't predict words. Published models ` +
+          "have none; take one that 'elmo pretrain' made.",
+      );
+    }
+    await checkHashes(this.#architecture, vocabulary);
+    const found = readTensors(softmax, "softmax.safetensors");
+    const made = new Softmax(this.#network, found.tensors, vocabulary);
+    await checkTensors(this.#network.kernels, found, "softmax.safetensors");
+    return made;
+  }
+
+  describe() {
+    const { layers, dimensions } = this.#network;
+    const { config, facts } = this.#architecture;
+    const { metadata } = facts;
+    return { layers, dimensions, exact: this.#exact, state: "zero", boundaries: [...BOUNDARIES], config, metadata };
+  }
+}
+
+function checkTokens(sentence, name) {
+  if (!Array.isArray(sentence)) {
+    throw new ElmoError(
+      `${name} is ${typeof sentence}, but a sentence is an array of tokens. Split raw text first: elmo.tokenize(text)`,
+    );
+  }
+  const wrong = sentence.findIndex((token) => typeof token !== "string");
+  if (wrong < 0) return;
+  throw new ElmoError(
+    `${name}[${wrong}] is ${typeof sentence[wrong]}, but a token is a string. Convert it to one; an empty string is a ` +
+      "token too.",
+  );
+}

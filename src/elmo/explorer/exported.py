@@ -1,0 +1,119 @@
+"""Exported pages: everything that the page shows, computed where it is opened, without a server of ours.
+
+A page holds the answers for its examples, so that it shows something at once, and a worker that loads the model's own
+files, by elmo.js, and answers everything else:
+
+    index.html           the page and its worker
+    elmo/                elmo.js and elmo.wasm, which other pages can use too
+    NAME/                config.json, model.safetensors, vocab.txt, softmax.safetensors: the model's folder as it is
+    NAME/text.txt        the text that is searched, a tokenized sentence on each line
+    SOURCES.tsv          where the sentences come from
+
+or all of it in one file, gzipped and in base64, which opens from disk.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.bounded import read_bytes
+from elmo.errors import ConfigError
+from elmo.explorer import frozen, page_files
+from elmo.explorer.explored import Explored
+from elmo.explorer.quality import Mix
+from elmo.explorer.texts import SOURCES_FILE
+
+MOST_TOKENS = 50_000
+"""Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 6 KB of each in memory."""
+_NEEDED, _OPTIONAL = ("config.json", "model.safetensors"), ("vocab.txt", "softmax.safetensors")
+_LARGEST_FILE = 1 << 30
+_ENGINE = "elmo"
+
+
+def export_folder(
+    models: Mapping[str, Explored], folder: Path, mixes: Sequence[Mix] = (), *, force: bool = False
+) -> None:
+    """Writes a folder that any web server can give out, from any address. `mixes`: learned ones, to choose from.
+
+    Raises ConfigError for a model or text that a browser can't hold, OutputError if the folder exists, unless `force`.
+    """
+    files = _files(models)
+    page = page_files.computing_page(_answers(models, mixes))
+    engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix in (".js", ".wasm")}
+    size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
+    replaceable = frozenset({"index.html", _ENGINE, "SOURCES.tsv", *models})
+    with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
+        (unfinished / "index.html").write_text(page, encoding="utf-8")
+        (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())
+        (unfinished / _ENGINE).mkdir()
+        for name, path in engine.items():
+            (unfinished / _ENGINE / name).write_bytes(path.read_bytes())
+        for name, content in files.items():
+            (unfinished / name).parent.mkdir(exist_ok=True)
+            (unfinished / name).write_bytes(content)
+
+
+def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix] = (), *, force: bool = False) -> None:
+    """Writes the page as one HTML file, which opens from disk. Raises as `export_folder`."""
+    files = {**_files(models), f"{_ENGINE}/elmo.wasm": (page_files.ENGINE / "elmo.wasm").read_bytes()}
+    packed = {name: base64.b64encode(gzip.compress(content, mtime=0)).decode() for name, content in files.items()}
+    page = page_files.computing_page(_answers(models, mixes), packed).encode()
+    with new_file(path, size=len(page), force=force) as unfinished:
+        unfinished.write_bytes(page)
+
+
+def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix]) -> str:
+    """As JSON: the answers of the examples, and what the worker must know of the models."""
+    engine = {
+        name: {
+            "tokens_in_source": None if model.text is None else model.text_info().tokens_in_source,
+            "has_vocabulary": (_checked_folder(name, model) / "vocab.txt").is_file(),
+        }
+        for name, model in models.items()
+    }
+    kept: dict[str, Any] = json.loads(frozen.all_answers(models))
+    kept |= {"is_complete": False, "engine": engine}
+    kept["answers"]["mixes"] = mixes
+    return msgspec.json.encode(kept).decode()
+
+
+def _files(models: Mapping[str, Explored]) -> dict[str, bytes]:
+    """What the worker reads, by name."""
+    found: dict[str, bytes] = {}
+    for name, model in models.items():
+        folder = _checked_folder(name, model)
+        for file in (*_NEEDED, *_OPTIONAL):
+            if file in _NEEDED or (folder / file).is_file():
+                found[f"{name}/{file}"] = read_bytes(folder / file, limit=_LARGEST_FILE)
+        if model.text is not None:
+            lines = (" ".join(sentence) for sentence in model.index().sentences)
+            found[f"{name}/text.txt"] = "".join(f"{line}\n" for line in lines).encode()
+    return found
+
+
+def _checked_folder(name: str, model: Explored) -> Path:
+    config, folder = model.model.embedder.config, model.folder
+    if config.characters != "bytes" or config.num_words or config.direction != "both":
+        raise ConfigError(
+            f"{name} can't be exported: elmo.js computes models that read bytes in both directions, and this one reads "
+            f"{config.characters or 'words'}, direction {config.direction}. Export its examples alone with "
+            "--answers-only."
+        )
+    missing = [file for file in _NEEDED if folder is None or not (folder / file).is_file()]
+    if folder is None or missing:
+        raise ConfigError(
+            f"{name} can't be exported: {folder or 'its folder'} has no {missing[0]}, which elmo.js reads. Convert the "
+            "model with 'elmo convert' and export that, or its examples alone with --answers-only."
+        )
+    if model.text is not None and (tokens := model.text_info().tokens) > MOST_TOKENS:
+        raise ConfigError(
+            f"the text of {name} has {tokens:,} tokens, but a browser would take minutes to embed more than "
+            f"{MOST_TOKENS:,}. Take fewer with --tokens {MOST_TOKENS}, and with --sample from the whole text."
+        )
+    return folder

@@ -1,0 +1,147 @@
+// A typed text as a model reads it, and what in it would make the model's vectors poor: elmo.text.reading.as_trained and
+// elmo.text.first_look for one text.
+
+import { SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
+import { repr } from "./requests.js";
+
+const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"' };
+const DASHES = { "\u2013": "--", "\u2014": "--", "\u2015": "--", "\u2212": "-" };
+const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
+const TAKEN_APART = /[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[\p{L}\p{N}][\u0300-\u036f\u0653-\u0655\u3099\u309a]+/gu;
+
+const BLANK_CLASS = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const NOT_DIGIT = "[\\p{L}\\p{Nl}\\p{No}]";
+const REMAINS = [
+  ["tags of HTML", /<\/(?:p|i|b|u|a)>|<\/?(?:br|em|strong|span|div|li|ul|ol|h[1-6])(?![\p{L}\p{N}_])[^<>]{0,99}>/u, "remove them"],
+  ["entities of HTML", /&(?:amp|lt|gt|quot|nbsp|apos|#\p{Nd}{2,6}|#x[0-9a-fA-F]{2,5});/u, "in Python html.unescape(text) reads them"],
+  ["pieces of a subword tokenizer", new RegExp(`(?<![^${BLANK_CLASS}])(?:\\u2581${NOT_DIGIT}[^${BLANK_CLASS}]*|##${NOT_DIGIT}[\\p{L}\\p{N}_]*)|${NOT_DIGIT}@@(?![^${BLANK_CLASS}])`, "u"), "join them, or take the text before that tokenizer"],
+  ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
+];
+
+const COMMON_WORDS = 1000, LEAST_SHARE_OF_COMMON = 0.12, FEWEST_WORDS = 30, FEWEST_LETTERS = 8, LEAST_SHARE_OF_SCRIPT = 0.05;
+const ENGLISH_WORDS = new Set(["the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"]);
+const HAS_LETTER = /\p{L}/u, IS_WORD = /^\p{L}+$/u, IS_ASCII = /^[\x00-\x7f]*$/;
+// The first word of a letter's name in Unicode, which JavaScript doesn't have, by its script.
+const SCRIPTS = {
+  Latin: "LATIN", Hangul: "HANGUL", Han: "CJK", Hiragana: "HIRAGANA", Katakana: "KATAKANA", Cyrillic: "CYRILLIC", Greek: "GREEK", Arabic: "ARABIC", Hebrew: "HEBREW",
+  Devanagari: "DEVANAGARI", Bengali: "BENGALI", Gurmukhi: "GURMUKHI", Gujarati: "GUJARATI", Oriya: "ORIYA", Tamil: "TAMIL", Telugu: "TELUGU", Kannada: "KANNADA",
+  Malayalam: "MALAYALAM", Sinhala: "SINHALA", Thai: "THAI", Lao: "LAO", Tibetan: "TIBETAN", Myanmar: "MYANMAR", Khmer: "KHMER", Mongolian: "MONGOLIAN",
+  Georgian: "GEORGIAN", Armenian: "ARMENIAN", Ethiopic: "ETHIOPIC", Cherokee: "CHEROKEE", Syriac: "SYRIAC", Thaana: "THAANA", Bopomofo: "BOPOMOFO",
+};
+const LETTERS = Object.entries(SCRIPTS).map(([script, name]) => [name, new RegExp(`^\\p{Script=${script}}$`, "u")]);
+
+// A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known.
+export class FirstLook {
+  constructor(vocabulary) {
+    this.vocabulary = vocabulary;
+    this.words = new Set(vocabulary);
+    this.marks = plainMarks(vocabulary);
+    this.scripts = scriptsOf(vocabulary);
+    this.common = new Set(vocabulary.filter((word) => IS_WORD.test(word)).slice(0, COMMON_WORDS));
+  }
+
+  // The tokens that the model reads.
+  tokens(text) {
+    const found = tokenize(composed(text.replaceAll("\n", " ")));
+    return found.every((token) => IS_ASCII.test(token)) ? found : found.map((token) => replaced(composed(token), this.marks));
+  }
+
+  // What would make their vectors poor, or is read differently from how it is written.
+  warnings(text, tokens) {
+    const raw = words(text);
+    return [
+      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), this.onLanguage(tokens.map(composed)),
+    ].filter(Boolean);
+  }
+
+  onMarks(raw) {
+    const counts = counted([...raw.join("")].filter((mark) => this.marks.has(mark)));
+    if (!counts.size) return null;
+    const read = mostCommon(counts).map(([mark]) => `${mark} as ${this.marks.get(mark)}`).join(", ");
+    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Use --no-plain-quotes (in Python plain_quotes=False) to leave them.`;
+  }
+
+  onSpecialTokens(raw) {
+    const found = raw.flatMap((word) => word.match(SPECIAL_TOKEN) ?? []).filter((token) => !this.words.has(token));
+    if (!found.length) return null;
+    return `the text has ${[...new Set(found)].join(", ")}, special tokens of other models. ELMo doesn't know them and reads them as words: each gets a vector, and changes those of the words beside it. Remove them; padding and sentence boundaries are added as they are needed.`;
+  }
+
+  onLanguage(tokens) {
+    const lettered = tokens.filter((token) => HAS_LETTER.test(token));
+    const why = this.vocabulary.length ? this.byScript(lettered) ?? this.byCommonWords(lettered) : null;
+    if (!why) return null;
+    const bundled = bundledModelFor(lettered);
+    const remedy = bundled ? `The bundled model ${bundled} has read its language: --model ${bundled}.` : "Name a model of its language with --model; 'elmo models' lists them.";
+    return `the text is not in the model's language: ${why}. Its vectors will be poor. ${remedy}`;
+  }
+
+  byScript(tokens) {
+    const scripts = scriptsOf(tokens), total = sum(scripts), ownTotal = sum(this.scripts);
+    if (total < FEWEST_LETTERS) return null;
+    const [script, count] = mostCommon(scripts)[0], own = (this.scripts.get(script) ?? 0) / ownTotal;
+    if (count / total < 0.5 || !ownTotal || own >= LEAST_SHARE_OF_SCRIPT) return null;
+    return `${percent(count / total)} of its letters are ${script[0]}${script.slice(1).toLowerCase()}, of the letters in the model's vocabulary ${percent(own, 1)}`;
+  }
+
+  byCommonWords(tokens) {
+    if (tokens.length < FEWEST_WORDS || this.vocabulary.length < 2 * COMMON_WORDS) return null;
+    const share = tokens.filter((word) => this.common.has(word) || this.common.has(word.toLowerCase())).length / tokens.length;
+    if (share >= LEAST_SHARE_OF_COMMON) return null;
+    return `${percent(share)} of its words are among the 1,000 most frequent words of the model's vocabulary; in the model's language far more would be`;
+  }
+}
+
+function onComposition(raw) {
+  const found = raw.filter((word) => composed(word) !== word);
+  if (!found.length) return null;
+  const short = composed(found[0]);
+  return `the text has ${found.length.toLocaleString("en")} words with letters taken apart (Unicode NFD): ${repr(short)} is ${[...found[0]].length} characters there and ${[...short].length} in NFC, which models are trained on. It is read in NFC.`;
+}
+
+function onRemains(raw) {
+  const text = raw.join(" ");
+  const found = REMAINS.flatMap(([what, pattern, step]) => { const one = pattern.exec(text); return one ? [`${what} (${repr(one[0])}: ${step})`] : []; });
+  return found.length ? `the text has ${found.join(", ")}. ELMo reads them as words: each gets a vector, and changes those of the words beside it. Clean the text first.` : null;
+}
+
+function bundledModelFor(tokens) {
+  const scripts = scriptsOf(tokens);
+  if (scripts.size && mostCommon(scripts)[0][0] === "HANGUL") return "small-ko";
+  return tokens.length && tokens.filter((word) => ENGLISH_WORDS.has(word.toLowerCase())).length / tokens.length > 0.15 ? "small-en" : null;
+}
+
+// Letters that are taken apart, as one character each.
+function composed(text) {
+  if (IS_ASCII.test(text) || text.normalize("NFC") === text) return text;
+  return text.replace(TAKEN_APART, (part) => { const letter = part.normalize("NFC"); return [...letter].length < [...part].length ? letter : part; });
+}
+
+const replaced = (token, marks) => [...token].map((mark) => marks.get(mark) ?? mark).join("");
+
+// The typographic marks that a vocabulary has in no word, but whose plain form is one of its words.
+function plainMarks(vocabulary) {
+  const characters = new Set(vocabulary.join(""));
+  const wanted = Object.entries({ ...QUOTES, ...DASHES, ...OTHERS }).filter(([mark]) => !characters.has(mark)).map(([mark, form]) => [mark, form === "--" ? [form, "-"] : [form]]);
+  const known = vocabulary.filter((word) => wanted.some(([, forms]) => forms.includes(word)));
+  return new Map(wanted.map(([mark, forms]) => [mark, known.find((word) => forms.includes(word))]).filter(([, plain]) => plain !== undefined));
+}
+
+function scriptsOf(tokens) {
+  const found = new Map();
+  for (const [letter, count] of counted(tokens.join(""))) {
+    const script = LETTERS.find(([, pattern]) => pattern.test(letter))?.[0];
+    if (script && HAS_LETTER.test(letter)) found.set(script, (found.get(script) ?? 0) + count);
+  }
+  return found;
+}
+
+function counted(items) {
+  const found = new Map();
+  for (const item of items) found.set(item, (found.get(item) ?? 0) + 1);
+  return found;
+}
+
+const mostCommon = (counts) => [...counts].sort(([, a], [, b]) => b - a);
+const sum = (counts) => [...counts.values()].reduce((total, count) => total + count, 0);
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;

@@ -1,0 +1,109 @@
+// The worker of a page that needs no server: it loads models, makes the indexes of their texts, and answers the page.
+//
+// The page sends {start: settings} once, {open: model} for each model that it shows, and {id, route, request}; it gets
+// {id, answer, warning?} or {id, error: {message}}, and {progress: {model, part, done}} for its line of progress.
+
+import { load } from "../../browser/elmo.js";
+import { Answers } from "./answers.js";
+import { tensorsOf } from "./computation.js";
+import { keptIndex } from "./kept_index.js";
+import { BATCH, TextIndex } from "./text_index.js";
+
+const MOST_SILENT = 100;  // milliseconds between two reports of progress
+let answers, models;
+
+onmessage = async ({ data: { start, open, id, route, request } }) => {
+  if (start) return begin(start);
+  if (open) return models[open]?.warmUp();
+  try {
+    postMessage({ id, ...await answers.answer(route, request) });
+  } catch (error) {
+    postMessage({ id, error: { message: error.message } });
+  }
+};
+
+function begin({ info, mixes, base, models: settings, files }) {
+  const engine = once(() => bytes("elmo/elmo.wasm"));
+  models = Object.fromEntries(info.models.map((facts) => [facts.name, modelOf(facts)]));
+  answers = new Answers(info, mixes, models);
+
+  function modelOf({ name, text, layers, dim, model_hash }) {
+    const report = reporter(name);
+    const model = {
+      tokensInSource: settings[name].tokens_in_source,
+      elmo: once(async () => {
+        const paths = Object.keys(files ?? {}).filter((path) => path.startsWith(`${name}/`));
+        const own = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
+        const sizes = {};
+        const onProgress = ({ file, loaded, total }) => {
+          sizes[file] = [loaded, total];
+          const [done, all] = Object.values(sizes).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+          report("model", all ? done / all : 0);
+        };
+        const elmo = await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
+        report("model", 1);
+        return elmo;
+      }),
+      vocabulary: once(async () => (settings[name].has_vocabulary ? listOf(await bytes(`${name}/vocab.txt`)) : [])),
+      tensors: once(async () => tensorsOf(await bytes(`${name}/model.safetensors`))),
+      index: once(async () => {
+        const [content, elmo] = await Promise.all([bytes(`${name}/text.txt`), model.elmo()]);
+        return new TextIndex(new TextDecoder().decode(content), layers, dim, (sentences) => elmo.embed(sentences));
+      }),
+      complete: once(async (index) => {
+        if (index.restore(await keptIndex.get(model_hash))) return report("index", 1);
+        const steps = Math.ceil(index.sentences.length / BATCH);
+        let done = 0;
+        // Not waited for: what is asked meanwhile is answered from the part that was read.
+        index.fill(undefined, async () => { report("index", Math.min(++done / steps, 0.99)); await turn(); }).then(() => {
+          report("index", 1);
+          keptIndex.put(model_hash, index.record);
+        });
+      }),
+      warmUp: once(async () => {
+        try {
+          await Promise.all([model.elmo(), model.vocabulary()]);
+          if (text !== null) await model.complete(await model.index());
+        } catch (error) {
+          postMessage({ progress: { model: name, problem: error.message } });
+        }
+      }),
+    };
+    return model;
+  }
+
+  async function bytes(path) {
+    if (files) return inflated(files[path]);
+    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base));
+    if (!answer.ok) throw new Error(`${path}: the server answered ${answer.status}. Put all files that 'elmo explore --export' wrote beside the page.`);
+    return new Uint8Array(await answer.arrayBuffer());
+  }
+}
+
+// Lines as Python reads a word list.
+const listOf = (content) => new TextDecoder().decode(content).replace(/\n$/, "").split("\n").map((line) => line.trim()).filter((line) => line !== "!!!MAXTERMID");
+
+// Base64 of gzip, as a page of one file holds its files.
+async function inflated(text) {
+  const characters = atob(text), packed = new Uint8Array(characters.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
+  return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+// A function whose first call's promise all calls share; one that failed is tried again.
+function once(make) {
+  let made = null;
+  return (...given) => made ??= make(...given).catch((error) => { made = null; throw error; });
+}
+
+function reporter(model) {
+  let last = 0;
+  return (part, done) => {
+    if (done < 1 && performance.now() - last < MOST_SILENT) return;
+    last = performance.now();
+    postMessage({ progress: { model, part, done } });
+  };
+}
+
+// Lets requests that wait be answered first.
+const turn = () => new Promise((resolve) => { setTimeout(resolve, 0); });

@@ -1,0 +1,156 @@
+"""Where elmo.js reads a model from, and which models it refuses."""
+
+import json
+import shutil
+import threading
+from base64 import b64encode
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from tests.browser.in_node import BROWSER, Refused, as_arrays, random_checkpoint
+from tests.browser.test_vectors import NEAR, TINY
+
+from elmo.embed.embedder import Embedder
+from elmo.weights.native.write import write
+
+LOAD = "const elmo = await load(given.where); return elmo.describe();"
+TOKENS = ["the", "bank"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(random_checkpoint(TINY, words=70), tmp_path / "a model, 모델")
+    return tmp_path / "a model, 모델"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def address(folder):
+    """The folder above the model, served."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), lambda *it: Quiet(*it, directory=str(folder.parent))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def require_vectors(found, folder):
+    (vectors,) = as_arrays([found])
+    (expected,) = Embedder.from_pretrained(folder, device="cpu").embed([TOKENS])
+    assert np.abs(vectors - expected).max() <= NEAR
+
+
+def test_a_model_is_read_from_a_server_and_reports_its_progress(javascript, folder, address):
+    code = """
+    const seen = [];
+    const elmo = await load(given.where, { onProgress: (one) => seen.push(one) });
+    const one = elmo.embed(given.tokens);
+    return { vectors: { ...one, data: floats(one.data) }, seen };
+    """
+    found = javascript(code, where=f"{address}/{folder.name}", tokens=TOKENS)
+    require_vectors(found["vectors"], folder)
+    last = {one["file"]: one for one in found["seen"]}
+    for name in ("config.json", "model.safetensors"):
+        size = (folder / name).stat().st_size
+        assert last[name] == {"file": name, "loaded": size, "total": size}
+
+
+def test_a_model_is_read_from_memory(javascript, folder):
+    code = """
+    const files = Object.entries(given.files).map(([name, text]) => [name, bytes(text)]);
+    const found = [];
+    for (const held of [new Map(files), Object.fromEntries(files)]) {
+      const elmo = await load(undefined, { files: held });
+      const one = elmo.embed(given.tokens);
+      await elmo.substitutes(given.tokens, 0);
+      found.push({ ...one, data: floats(one.data) });
+    }
+    return found;
+    """
+    files = {path.name: b64encode(path.read_bytes()).decode() for path in folder.iterdir()}
+    files["elmo.wasm"] = b64encode((BROWSER / "elmo.wasm").read_bytes()).decode()
+    for found in javascript(code, files=files, tokens=TOKENS):
+        require_vectors(found, folder)
+
+
+def test_a_file_s_address_is_a_folder_too(javascript, folder):
+    assert javascript(LOAD, where=folder.as_uri())["dimensions"] == 2 * TINY.projection_size
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"characters": "dictionary"}, 'characters is "dictionary", but elmo.js reads "bytes" alone'),
+        ({"num_words": 5}, "num_words is 5, but elmo.js reads models without word embeddings"),
+        ({"cell_size": 10**9}, "cell_size is 1000000000, but .* a whole number from 1 to 16384"),
+        ({"cell_size": "32"}, 'cell_size is "32", but'),
+        ({"filters": [[13, 2]]}, "a filter's width is 13, but .* from 1 to 12"),
+        ({"filters": []}, r"filters is \[\], but"),
+        ({"activation": "gelu"}, 'activation is "gelu", but .* relu or tanh'),
+        ({"cell_clip": -1}, "cell_clip is -1, but .* positive, or null"),
+        ({"projection_size": 33}, "projection_size is 33, but .* at most cell_size, 32"),
+        ({"token_projection": False}, "token_projection is false, but"),
+    ],
+)
+def test_other_models_are_refused(change, message, javascript, folder):
+    facts = json.loads((folder / "config.json").read_text())
+    facts["architecture"] |= change
+    (folder / "config.json").write_text(json.dumps(facts))
+    with pytest.raises(Refused, match=message):
+        javascript(LOAD, where=str(folder))
+
+
+def test_files_that_were_changed_are_refused(javascript, folder):
+    facts = json.loads((folder / "config.json").read_text())
+    facts["architecture"]["forget_bias"] = 0.0
+    (folder / "config.json").write_text(json.dumps(facts))
+    with pytest.raises(Refused, match="'architecture' has the SHA-256 .*: it was changed after the model was written"):
+        javascript(LOAD, where=str(folder))
+
+
+def test_a_changed_vocabulary_is_refused(javascript, folder):
+    with (folder / "vocab.txt").open("a") as file:
+        file.write("more\n")
+    code = "return (await load(given.where)).substitutes(['a'], 0);"
+    with pytest.raises(Refused, match=r"vocab\.txt has the SHA-256"):
+        javascript(code, where=str(folder))
+
+
+def test_tensors_of_another_model_are_refused(javascript, folder, tmp_path):
+    write(random_checkpoint(replace(TINY, cell_size=48)), tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "model.safetensors", folder)
+    with pytest.raises(Refused, match=r"has the shape \(.*\), but config.json asks for the shape"):
+        javascript(LOAD, where=str(folder))
+    write(random_checkpoint(replace(TINY, num_layers=3)), tmp_path / "deeper")
+    shutil.copy(tmp_path / "deeper" / "model.safetensors", folder)
+    with pytest.raises(Refused, match="is not part of the model that config.json describes"):
+        javascript(LOAD, where=str(folder))
+
+
+@pytest.mark.parametrize("kept", [0, 4, 100, 3000, -1])
+def test_a_file_that_was_cut_off_is_refused(kept, javascript, folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(Refused, match=r"model\.safetensors: can't be read as safetensors"):
+        javascript(LOAD, where=str(folder))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "softmax.safetensors"])
+def test_a_single_wrong_bit_is_noticed(name, javascript, folder):
+    content = bytearray((folder / name).read_bytes())
+    content[-3] ^= 1
+    (folder / name).write_bytes(content)
+    code = "return (await load(given.where)).substitutes(['a'], 0);"
+    with pytest.raises(Refused, match=f"{name}: the tensors don't have the SHA-256 that was stored with them"):
+        javascript(code, where=str(folder))
+
+
+def test_what_is_no_model_folder_is_named(javascript, tmp_path, address):
+    for where in (str(tmp_path), f"{address}/nothing"):
+        with pytest.raises(Refused, match=r"there is no config\.json, so this isn't a model folder"):
+            javascript(LOAD, where=where)

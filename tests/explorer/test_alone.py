@@ -1,0 +1,168 @@
+"""Exported pages in a real Chromium, as a folder below an address and as one file from disk: sentences that nobody kept
+have the library's numbers, nothing is asked of anybody else, and axe finds nothing."""
+
+import functools
+import http.server
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from elmo.explorer.exported import export_file, export_folder
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+VIEWS = ("compare", "gap", "map", "neighbors")
+SENTENCES = {
+    "small-en": ["The old bank stood near the river.", "He put his money in the bank again."],
+    "small-ko": ["배가 항구를 떠나 바다로 나갔다.", "밥을 많이 먹어서 배가 부르다."],
+}
+# Of a view after its model is there; such machines as these tests run on are busy.
+MOST_SECONDS = 20
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def exported(models, tmp_path_factory) -> Iterator[dict[str, str]]:
+    """The addresses of the same page as a folder below another one, and as a file."""
+    root = tmp_path_factory.mktemp("exported")
+    export_folder(models, root / "below" / "my page")
+    export_file(models, root / "page.html")
+    handler = functools.partial(_Quiet, directory=str(root))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        yield {"folder": f"{address}/below/my%20page/", "file": (root / "page.html").as_uri(), "address": address}
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_typed_sentence_has_all_views(browser, exported, models, kind, record_property):
+    context = browser.new_context(viewport={"width": 1180, "height": 900}, locale="en-US")
+    page = context.new_page()
+    requests: list[str] = []
+    problems: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda it: problems.append(it.text) if it.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    for model, sentences in SENTENCES.items():
+        page.goto("about:blank")
+        page.goto(f"{exported[kind]}#model={model}&lang=en")
+        page.wait_for_selector("#view[data-ready]")  # what was kept, before there is a model
+        page.wait_for_function(
+            "() => !/^Loading/.test(document.querySelector('.progress').textContent)", timeout=60_000
+        )
+        for row, sentence in enumerate(sentences):
+            page.click(f"#edit-{row}")
+            page.fill("#typing", sentence)
+            page.keyboard.press("Enter")
+            page.wait_for_selector(f"#token-{row}-0 >> text={sentence.split()[0]}", timeout=30_000)
+        for view in VIEWS:
+            began = time.monotonic()
+            page.click(f"#tab-{view}")
+            page.wait_for_selector(f'#view[data-ready^="{view}"]', timeout=60_000)
+            seconds = time.monotonic() - began
+            record_property(f"{kind} {model} {view}", seconds)
+            assert seconds < MOST_SECONDS, (model, view)
+        check_numbers(page, models[model], view_of=page)
+    foreign = [
+        url for url in requests if not url.startswith((exported["address"], "file:", "blob:", "data:", "about:"))
+    ]
+    assert foreign == [] and problems == []
+    context.close()
+
+
+def check_numbers(page, model, view_of) -> None:
+    """Requires the table of two typed sentences to be the library's."""
+    from tests.explorer.test_browser import shown  # same rounding as the page's
+
+    a, b = ([one.inner_text() for one in page.locator(f"[id^=token-{row}-]").all()] for row in (0, 1))
+    view_of.click("#tab-compare")
+    view_of.wait_for_selector('#view[data-ready^="compare"]')
+    table = model.similarity(a, b, None).layers[2]
+    found = [float(text.replace("−", "-")) for text in page.locator(".matrix tbody td").all_inner_texts()]
+    assert found == pytest.approx([float(shown(value).replace("−", "-")) for row in table for value in row], abs=0.011)
+
+
+def test_the_next_visit_has_the_index(browser, exported, models):
+    """small-ko, whose text is the smaller one: read once, then kept by the browser."""
+    context = browser.new_context(locale="en-US")
+    for _ in range(2):
+        page = context.new_page()
+        page.goto(f"{exported['folder']}#model=small-ko&lang=en")
+        page.wait_for_function("() => document.querySelector('.progress')?.textContent === ''", timeout=300_000)
+        seen = page.evaluate("performance.now()")
+        page.click("#edit-0")
+        page.fill("#typing", "그 배는 아주 크다 .")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/*%EA%B7%B8+*")
+        page.wait_for_selector('#view[data-ready^="neighbors"]')
+        page.wait_for_function("() => !document.querySelector('#view').classList.contains('waiting')")
+        place = page.locator('.sentence.A .token[aria-pressed="true"]').get_attribute("id").split("-")[2]
+        noun = page.input_value("#noun") or None
+        tokens = [one.inner_text() for one in page.locator("[id^=token-0-]").all()]
+        noun = noun if noun and tokens[int(place)].startswith(noun) else None
+        expected = model_words(models["small-ko"], tokens, int(place), noun)
+        assert (
+            page.locator(".neighbors .row").nth(3).locator(".cell").first.locator(".chip .word").all_inner_texts()
+            == expected
+        )
+        page.close()
+    assert seen < 60_000
+    context.close()
+
+
+def model_words(model, tokens: list[str], place: int, noun: str | None) -> list[str]:
+    return [near.tokens[near.position] for near in model.neighbors((tokens, place), 6, None, noun).layers[2].other]
+
+
+def test_a_page_of_answers_is_saved_from_an_exported_page(browser, exported, tmp_path):
+    context = browser.new_context(accept_downloads=True, locale="en-US")
+    page = context.new_page()
+    page.goto(f"{exported['folder']}#model=small-ko&view=compare&lang=en&s=0|%EB%B0%A5%EC%9D%84&s=0|%EB%B0%B0%EA%B0%80")
+    page.wait_for_selector('#view[data-ready^="compare"]', timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.progress').textContent === ''", timeout=300_000)
+    with page.expect_download(timeout=120_000) as download:
+        page.click("#save")
+    download.value.save_as(tmp_path / "saved.html")
+    text = (tmp_path / "saved.html").read_text(encoding="utf-8")
+    assert json.loads(re.search(r'id="frozen">(.*?)</script>', text, re.DOTALL)[1])["is_complete"]
+    assert len(text) < 500_000
+    saved = browser.new_context(offline=True).new_page()
+    problems: list[str] = []
+    saved.on("pageerror", lambda error: problems.append(str(error)))
+    saved.goto((tmp_path / "saved.html").as_uri())
+    saved.wait_for_selector('#view[data-ready^="compare"]')
+    assert saved.locator(".matrix tbody td").count() == 1 and problems == []
+    context.close()
+
+
+def test_no_serious_finding_of_axe_while_it_loads(browser, exported):
+    from tests.explorer.test_browser import axe_source
+
+    context = browser.new_context(bypass_csp=True, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{exported['folder']}#model=small-ko")
+    page.wait_for_selector("#view[data-ready]")
+    page.evaluate(axe_source())
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+    context.close()
+
+
+def test_an_exported_page_of_one_model_stays_below_25_megabytes(models, tmp_path: Path):
+    for name, model in models.items():
+        export_folder({name: model}, tmp_path / name)
+        assert sum(path.stat().st_size for path in (tmp_path / name).rglob("*") if path.is_file()) < 25_000_000
+        export_file({name: model}, tmp_path / f"{name}.html")
+        assert (tmp_path / f"{name}.html").stat().st_size < 25_000_000

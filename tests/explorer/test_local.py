@@ -1,0 +1,291 @@
+"""The routes in JavaScript, run by node: the same JSON as the server's but for rounding, and the same refusals."""
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import elmo
+from elmo.analysis.neighbors.korean import forms_of
+from elmo.analysis.neighbors.occurrence_map import drawn
+from elmo.explorer import frozen
+from elmo.explorer.explored import Explored
+from elmo.explorer.routes import Page
+from elmo.explorer.texts import ExploredText, bundled_text
+from elmo.serve.app import create_app
+from elmo.weights.native.write import write
+
+ROOT = Path(elmo.__file__).parent
+LOCAL = ROOT / "explorer" / "local"
+ASK = Path(__file__).parent / "ask.mjs"
+WEIGHTS = [0.2, 0.5, 0.3]
+A = {"tokens": ["the", "bank", "was", "steep"], "place": 1}
+B = {"tokens": ["money", "in", "the", "bank"], "place": 3}
+TEXTS = {
+    "small-en": [
+        "It's “warm” — isn’t it…",
+        "The cafe\u0301 is closed.",
+        "[MASK] <pad> the</s> bank",
+        "<br>He&amp;she ##ing un@@ â€œbadâ€",
+        "강가에 있는 은행이 가파르다",
+        "Der Fluss war sehr breit und das Wasser floss langsam durch die Stadt, während die Kinder am Ufer "
+        "spielten und ihre Eltern auf einer Bank saßen, wo sie über das Wetter und den Krieg sprachen.",
+        "Быстрая коричневая лиса прыгает",
+        "敏捷的棕色狐狸跳过了懒狗",
+        " \n a\nb ",
+        "",
+        "x " * 201,
+        "y" * 12_000,
+    ],
+    "small-ko": ["“밥”을 ‘먹었다’…", "\u1112\u1161\u11ab글을 썼다", "The river bank was steep and long", "ᄇ ᅡ 밥 가"],
+}
+WRONG = [
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": [], "place": 0}}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a b"], "place": 0}}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"] * 201, "place": 0}}),
+    ("neighbors", {"model": "tiny", "selected": A, "count": 21}),
+    ("neighbors", {"model": "tiny", "selected": A, "weights": [1, 2]}),
+    ("neighbors", {"model": "tiny", "selected": A, "weights": [0, 0, 0]}),
+    ("neighbors", {"model": "tiny", "selected": A, "weights": [1e-7, 1e39, 1e16]}),
+    ("neighbors", {"model": "it's \"\u00ad\n가", "selected": A}),
+    ("neighbors", {"model": "tiny", "selected": A, "k": 1}),
+    ("neighbors", {"model": "tiny", "selected": A, "noun": "river\t"}),
+    ("neighbors", {"model": "tiny", "selected": A, "noun": ""}),
+    ("neighbors", {}),
+    ("neighbors", []),
+    ("neighbors", {"model": 1}),
+    ("neighbors", {"model": "tiny", "selected": 3}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a", 1], "place": 0}}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"], "place": 0.5}}),
+    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"]}}),
+    ("neighbors", {"model": "tiny", "selected": A, "weights": "x"}),
+    ("neighbors", {"model": "tiny", "selected": A, "weights": [1, "x"]}),
+    ("neighbors", {"model": "tiny", "selected": A, "count": None}),
+    ("occurrences", {"model": "tiny", "selected": []}),
+    ("occurrences", {"model": "tiny", "selected": [{"tokens": ["a"]}]}),
+    ("occurrences", {"model": "tiny", "selected": [A], "limit": 301}),
+    ("similarity", {"model": "tiny", "a": ["x"], "b": []}),
+    ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1]}),
+    ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1, 1e31, 0]}),
+    ("substitutes", {"model": "tiny", "selected": A}),
+    ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
+    ("computation", {"model": "tiny", "selected": A, "count": 1}),
+    ("tokens", {"text": "  "}),
+    ("tokens", {"text": True, "model": []}),
+]
+
+Asked = list[tuple[str, object]]
+
+
+def node(program: Path | str, given: object) -> object:
+    """What a program of node prints as JSON; a string is the source of a module."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("needs node")
+    what = [str(program)] if isinstance(program, Path) else ["--input-type=module", "-e", program]
+    done = subprocess.run([found, *what], input=json.dumps(given), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def function(module: str, name: str, call: str, given: object) -> object:
+    """What a function of a module gives for each value: `call` has it as `it`."""
+    source = (
+        f"import {{ {name} }} from {json.dumps((LOCAL / module).as_uri())}; import {{ readFileSync }} from 'node:fs';"
+        f"console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map((it) => {call})))"
+    )
+    return node(source, given)
+
+
+class Both:
+    """The same models in Python and in node."""
+
+    def __init__(self, models: dict[str, Explored], client: TestClient, folder: Path) -> None:
+        self.models, self.client, self.folder = models, client, folder
+
+    def server(self, asked: Asked) -> list[dict]:
+        found = []
+        for route, request in asked:
+            body = json.dumps(request).encode()
+            answer = self.client.post(
+                f"/explorer/api/{route}", content=body, headers={"Content-Type": "application/json"}
+            )
+            told = answer.headers.get("Warning")
+            value = (
+                {"answer": answer.json()} if answer.status_code == 200 else {"error": answer.json()["error"]["message"]}
+            )
+            found.append(value | ({"warning": told.partition('"')[2][:-1]} if told else {}))
+        return found
+
+    def worker(self, asked: Asked, *, make_index: bool = False) -> list[dict]:
+        given = {
+            "local": str(LOCAL),
+            "browser": str(ROOT / "browser"),
+            "info": json.loads(msgspec.json.encode(frozen.info(self.models))),
+            "mixes": [],
+            "models": {name: self._files(name, model, make_index) for name, model in self.models.items()},
+            "requests": asked,
+        }
+        return node(ASK, given)
+
+    def _files(self, name: str, model: Explored, make_index: bool) -> dict:
+        index = model.index()
+        text, record = self.folder / f"{name}.txt", self.folder / f"{name}.index"
+        text.write_text("".join(" ".join(sentence) + "\n" for sentence in index.sentences), encoding="utf-8")
+        arrays = ["lengths", *(f"layer-{layer}" for layer in range(index.num_layers))]
+        record.write_bytes(b"".join(np.load(index.folder / f"{array}.npy").tobytes() for array in arrays))
+        facts = {"folder": str(model.folder), "text": str(text), "tokens_in_source": index.facts.tokens_in_source}
+        return facts | ({} if make_index else {"record": str(record)})
+
+
+def both(models: dict[str, Explored], folder: Path) -> Iterator[Both]:
+    app = create_app([model.model for model in models.values()], extra_routes=Page(models).routes())
+    with TestClient(app, base_url="http://localhost") as client:
+        yield Both(models, client, folder)
+
+
+@pytest.fixture
+def tiny(tiny_checkpoint, tmp_path, monkeypatch) -> Iterator[Both]:
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "text.txt").write_text(
+        "the bank of the river was steep\nhe went to the bank to get money\nthe cat sat on the mat\n"
+        "a cat and a dog sat on the river bank\nmoney is in the bank\nthe dog went to the river\n",
+        encoding="utf-8",
+    )
+    write(tiny_checkpoint, tmp_path / "tiny")
+    text = ExploredText(tmp_path / "text.txt", "text.txt")
+    yield from both({"tiny": Explored.load(str(tmp_path / "tiny"), text=text)}, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def bundled(models, tmp_path_factory) -> Iterator[Both]:
+    yield from both(models, tmp_path_factory.mktemp("bundled"))
+
+
+def require_equal(expected: object, found: object, place: str = "") -> None:
+    """Equal but for numbers, which may differ by rounding."""
+    if isinstance(expected, dict):
+        assert isinstance(found, dict) and list(found) == list(expected), place
+        for name, value in expected.items():
+            require_equal(value, found[name], f"{place}.{name}")
+    elif isinstance(expected, list):
+        assert isinstance(found, list) and len(found) == len(expected), place
+        for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+            require_equal(one, other, f"{place}[{number}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=1.01e-4), place
+    else:
+        assert found == expected, place
+
+
+def distances(points: list[list[float]]) -> np.ndarray:
+    array = np.array(points)
+    return np.linalg.norm(array[:, None] - array[None], axis=-1)
+
+
+def require_equal_answer(route: str, expected: dict, found: dict) -> None:
+    if route == "occurrences" and "answer" in expected:
+        for one, other in zip(expected["answer"]["layers"], found["answer"]["layers"], strict=True):
+            np.testing.assert_allclose(distances(other.pop("points")), distances(one.pop("points")), atol=5e-4)
+            assert other.pop("kept") == pytest.approx(one.pop("kept"), abs=0.05)
+    require_equal(expected, found, route)
+
+
+def test_a_small_model_gives_the_servers_answers(tiny):
+    asked: Asked = [("text", {"model": "tiny"})]
+    for weights in (None, WEIGHTS, [-0.5, 0.0, 1.0]):
+        asked += [("neighbors", {"model": "tiny", "selected": one, "count": 3, "weights": weights}) for one in (A, B)]
+        asked += [
+            ("neighbors", {"model": "tiny", "selected": A, "noun": "ba", "weights": weights}),
+            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights}),
+            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights, "limit": 3}),
+            ("similarity", {"model": "tiny", "a": A["tokens"], "b": B["tokens"], "weights": weights}),
+        ]
+    for (route, _), expected, found in zip(asked, tiny.server(asked), tiny.worker(asked, make_index=True), strict=True):
+        require_equal_answer(route, expected, found)
+
+
+def test_what_makes_no_sense_is_refused_in_the_servers_words(tiny):
+    for (route, request), expected, found in zip(WRONG, tiny.server(WRONG), tiny.worker(WRONG), strict=True):
+        assert found == expected, (route, request)
+        assert set(expected) == {"error"}
+
+
+@pytest.mark.parametrize("model", ["small-en", "small-ko"])
+def test_typed_texts_have_the_servers_tokens_and_warnings(bundled, model):
+    asked: Asked = [("tokens", {"text": text, "model": model}) for text in TEXTS[model]]
+    warned = 0
+    for (_, request), expected, found in zip(asked, bundled.server(asked), bundled.worker(asked), strict=True):
+        if "warning" in found:  # as a header holds it
+            ascii_only = found["warning"].encode("ascii", "backslashreplace").decode()
+            found["warning"] = ascii_only.replace('"', "'")
+        assert found == expected, request["text"][:80]
+        warned += "warning" in expected
+    assert warned > len(asked) / 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make_index", [False, True])
+def test_every_example_has_the_servers_answers(bundled, make_index):
+    """With the index that Python made, and with one that is made here."""
+    asked: Asked = []
+    for name, model in bundled.models.items():
+        asked.append(("text", {"model": name}))
+        for example in model.info().examples:
+            pair = [{"tokens": list(t), "place": p} for t, p in zip(example.sentences, example.places, strict=True)]
+            for one in pair:
+                request = {"model": name, "selected": one}
+                asked += [("substitutes", request), ("neighbors", {**request, "noun": example.noun})]
+                asked += [("neighbors", {**request, "count": 20}), ("neighbors", {**request, "weights": WEIGHTS})]
+            for weights in (None, WEIGHTS):
+                asked.append(("occurrences", {"model": name, "selected": pair, "weights": weights}))
+                asked.append(("occurrences", {"model": name, "selected": pair, "weights": weights, "limit": 20}))
+                a, b = (one["tokens"] for one in pair)
+                asked.append(("similarity", {"model": name, "a": a, "b": b, "weights": weights}))
+    answers = zip(asked, bundled.server(asked), bundled.worker(asked, make_index=make_index), strict=True)
+    for (route, request), expected, found in answers:
+        if route == "neighbors":
+            in_order(expected["answer"], found["answer"], request)
+        require_equal_answer(route, expected, found)
+
+
+def in_order(expected: dict, found: dict, request: object) -> None:
+    """Requires the same order wherever two neighbors differ by more than 2e-4, and then takes the rest as equal."""
+    for one, other in zip(expected["layers"], found["layers"], strict=True):
+        for which in ("other", "same"):
+            before, after = one[which], other[which]
+            if [near["tokens"] for near in before] == [near["tokens"] for near in after]:
+                continue
+            assert len(before) == len(after), request
+            for near, its in zip(before, after, strict=True):
+                assert abs(near["cosine"] - its["cosine"]) <= 2e-4, request
+            other[which] = before
+
+
+def test_a_sample_is_the_one_that_python_draws():
+    sizes = [(1, 1), (10, 3), (1000, 300), (5000, 20)]
+    found = function("text_index.js", "drawn", "drawn(...it)", sizes)
+    assert found == [drawn(size, count, 0).tolist() for size, count in sizes]
+
+
+def test_half_precision_is_numpys():
+    draw = np.random.default_rng(0)
+    values = (draw.standard_normal(20_000) * 10.0 ** draw.integers(-9, 1, 20_000)).clip(-1, 1).astype(np.float32)
+    values = np.concatenate([values, np.float32([0, 1, -1, 6e-8, 2.98e-8, 6.1e-5, 2**-14, 2**-24, 2**-25, -(2**-25)])])
+    found = function("text_index.js", "halfOf", "halfOf(it)", values.tolist())
+    assert found == values.astype(np.float16).view(np.uint16).tolist()
+
+
+def test_a_noun_has_the_forms_that_it_has_in_python():
+    words = sorted(set(bundled_text("ko").path.read_text(encoding="utf-8").split()))
+    nouns = [word[: 1 + place % 3] for place, word in enumerate(random.Random(0).sample(words, 150))]
+    found = function("korean.js", "formsOf", "formsOf(...it)", [[noun, words] for noun in nouns])
+    assert found == [forms_of(noun, words) for noun in nouns]
