@@ -237,7 +237,7 @@ def tour_titles(page: Opened, steps: int) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_tour_opens_by_a_link_and_ends_where_it_began(opened, address, language):
     opened.go(f"{address}/explorer#tour&model=small-{language}&lang={language}")
-    titles = tour_titles(opened, 9)
+    titles = tour_titles(opened, 10)
     assert len(set(titles)) == 9
     assert all(bool(re.search("[가-힣]", title)) is (language == "ko") for title in titles)
     opened.ready("neighbors")
@@ -262,7 +262,7 @@ def test_a_tour_runs_in_an_exported_page(browser, models, tmp_path):
     context = browser.new_context(offline=True, viewport={"width": 1180, "height": 900}, locale="en-US")
     page = Opened(context.new_page())
     page.go(f"{(tmp_path / 'page' / 'index.html').as_uri()}#tour")
-    assert len(set(tour_titles(page, 9))) == 9
+    assert len(set(tour_titles(page, 10))) == 10
     assert page.problems == []
     context.close()
 
