@@ -13,7 +13,7 @@ from elmo.process.device import has_torch
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-CODE = ("python", "sh", "bash")
+CODE = ("python", "sh", "bash", "js")
 # What is not code: figures, formulas, the content of files. Other languages are of files for other programs.
 OTHERS = ("", "text", "json", "toml", "ini", "nginx", "java", "csharp", "rust")
 
@@ -133,7 +133,7 @@ def commands() -> list[str]:
     found: list[str] = []
     for page in PAGES:
         for language, block in blocks(page):
-            if language in CODE and language != "python":
+            if language in ("sh", "bash"):
                 lines = block.replace("\\\n", " ").splitlines()
                 found += [line.split(" | ")[-1] for line in lines if re.match(r"(echo .* \| )?elmo ", line)]
     return found

@@ -10,7 +10,7 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
 - one-file.md shows src/elmo/reference.py; explorer.md shows the page that `elmo explore --export build/explorer` has
-  made before, if it has.
+  made before, if it has, and so does the first page.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -51,6 +51,9 @@ style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 
 This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html).
 Sentences of your own need `elmo explore`."""
+# The first page: without columns beside it, and with the explorer in place of its picture.
+_NO_COLUMNS = "---\nhide: [navigation, toc]\n---\n\n"
+_LANDING_FRAME = '<iframe src="explorer-page.html" title="The explorer with its examples"></iframe>'
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 
@@ -73,8 +76,12 @@ def stage(folder: Path) -> None:
         (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
     source = (ROOT / "src/elmo/reference.py").read_text(encoding="utf-8")
     _put(folder / "docs/one-file.md", _PLACE_OF_FILE, f"## The file\n\n```python\n{source}```")
-    if EXPLORER.is_file():
+    has_explorer = EXPLORER.is_file()
+    if has_explorer:
         _show_explorer(folder / "docs")
+    first = folder / "docs/index.md"
+    first.write_text(landing(first.read_text(encoding="utf-8"), has_explorer=has_explorer), encoding="utf-8")
+    shutil.copy(DOCS / "site/look.css", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
@@ -83,6 +90,19 @@ def stage(folder: Path) -> None:
 def _show_explorer(staged: Path) -> None:
     _put(staged / "explorer.md", _PLACE_OF_EXPLORER, _FRAME)
     shutil.copy(EXPLORER, staged / "explorer-page.html")
+
+
+def landing(text: str, *, has_explorer: bool) -> str:
+    """The first page: what comes before its picture beside the explorer, or beside the picture if there is none."""
+    found = re.search(r"^(\[.*\))\n\n(!\[.*\))$", text, flags=re.MULTILINE)
+    assert found, "docs/index.md has no line of links followed by a picture"
+    shown = _LANDING_FRAME if has_explorer else f"<div markdown>\n\n{found[2]}\n\n</div>"
+    links = f"<div class='try' markdown>\n\n{found[1]}\n\n</div>"
+    said = text[: found.start()] + links
+    return (
+        f"{_NO_COLUMNS}<div class='landing' markdown>\n<div markdown>\n\n{said}\n\n</div>\n{shown}\n</div>"
+        + text[found.end() :]
+    )
 
 
 def _put(page: Path, place: str, content: str) -> None:
