@@ -5,10 +5,16 @@ import json
 import os
 import posixpath
 import re
+import shutil
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from html import unescape
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from urllib.parse import unquote
 
@@ -98,14 +104,19 @@ def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch, l
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, load_script) -> dict[str, str]:
-    """The HTML of every page of the site: of $ELMO_BUILT_SITE, which `make docs` has built, or built here."""
+def site(tmp_path_factory: pytest.TempPathFactory, load_script) -> Path:
+    """The folder of the site: $ELMO_BUILT_SITE, which `make docs` has built, or built here."""
     if not (folder := os.environ.get("ELMO_BUILT_SITE")):
         pytest.importorskip("zensical", reason="needs pip install 'pyelmo[docs]', or $ELMO_BUILT_SITE")
         place = tmp_path_factory.mktemp("site")
         assert load_script("docs/site/build.py").build(place) == 0
         folder = str(place / "site")
-    site = ROOT / folder
+    return ROOT / folder
+
+
+@pytest.fixture(scope="module")
+def built(site: Path) -> dict[str, str]:
+    """The HTML of every page."""
     pages = {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
     assert {str(Path(page).with_suffix(".html")) for page in [*PAGES, *GENERATED]} <= set(pages)
     return pages
@@ -117,6 +128,58 @@ def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
         assert not re.search(r"<s>", html, flags=re.IGNORECASE), name
         assert not re.search(r"<(?:script|img|iframe)[^>]* src=\"?https?://", html), name
         assert not re.search(r"<link(?![^>]*canonical)[^>]* href=\"?https?://", html), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, width: int) -> None:
+    if not (chromium := shutil.which("chromium")):
+        pytest.skip("needs Chromium")
+    api = pytest.importorskip("playwright.sync_api")
+    if not (site / "explorer-page.html").is_file():
+        pytest.skip("needs the explorer's exported page, which `make docs` makes")
+    foreign, said = [], []
+    with served(site) as address, api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.on("request", lambda it: foreign.append(it.url) if not it.url.startswith((address, "data:")) else None)
+        page.on("console", lambda it: said.append(it.text) if it.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(f"{address}/index.html")
+        frame = page.locator(".landing iframe")
+        frame.content_frame.get_by_text("Fill the gap").first.wait_for()
+        assert width < 1000 or frame.bounding_box()["y"] < 300
+        assert page.get_by_role("link", name="Try it in your browser").is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        browser.close()
+    assert (foreign, said) == ([], [])
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server of a folder's files."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Says nothing."""
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_there_is_none(load_script) -> None:
+    build = load_script("docs/site/build.py")
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    shown, plain = (build.landing(text, page) for page in ("explorer-page.html", None))
+    assert shown.startswith("---\nhide: [navigation, toc]\n---\n") and shown.count("<iframe") == 1
+    assert "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
+    assert shown.endswith(text[text.index("| I want to |") :])
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
 - one-file.md shows src/elmo/reference.py; explorer.md shows the page of answers that `elmo explore --export
-  build/explorer --answers-only` has made before, if it has, and leads to the one that computes, in build/live-explorer.
+  build/explorer --answers-only` has made before, if it has, and leads to the one that computes, in build/live-explorer,
+  which the first page shows.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -53,6 +54,9 @@ style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html)."""
 _LIVE = """For sentences of your own, open [the page that computes in your browser](live-explorer/index.html): it loads
 20 MB for each model that you look at, and nothing is sent anywhere."""
+# The first page: without columns beside it, and with the explorer in place of its picture.
+_NO_COLUMNS = "---\nhide: [navigation, toc]\n---\n\n"
+_LANDING_FRAME = '<iframe src="{page}" title="The explorer"></iframe>'
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 
@@ -75,8 +79,14 @@ def stage(folder: Path) -> None:
         (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
     source = (ROOT / "src/elmo/reference.py").read_text(encoding="utf-8")
     _put(folder / "docs/one-file.md", _PLACE_OF_FILE, f"## The file\n\n```python\n{source}```")
-    if EXPLORER.is_file():
+    has_explorer = EXPLORER.is_file()
+    if has_explorer:
         _show_explorer(folder / "docs")
+    live, kept = "live-explorer/index.html", "explorer-page.html"
+    explorer = live if has_explorer and (folder / "docs" / live).is_file() else kept if has_explorer else None
+    first = folder / "docs/index.md"
+    first.write_text(landing(first.read_text(encoding="utf-8"), explorer), encoding="utf-8")
+    shutil.copy(DOCS / "site/look.css", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
@@ -88,6 +98,19 @@ def _show_explorer(staged: Path) -> None:
     shutil.copy(EXPLORER, staged / "explorer-page.html")
     if is_live:
         shutil.copytree(LIVE_EXPLORER, staged / "live-explorer")
+
+
+def landing(text: str, explorer: str | None) -> str:
+    """The first page: what comes before its picture beside the explorer's page, or else beside the picture."""
+    found = re.search(r"^(\[.*\))\n\n(!\[.*\))$", text, flags=re.MULTILINE)
+    assert found, "docs/index.md has no line of links followed by a picture"
+    shown = _LANDING_FRAME.format(page=explorer) if explorer else f"<div markdown>\n\n{found[2]}\n\n</div>"
+    links = f"<div class='try' markdown>\n\n{found[1]}\n\n</div>"
+    said = text[: found.start()] + links
+    return (
+        f"{_NO_COLUMNS}<div class='landing' markdown>\n<div markdown>\n\n{said}\n\n</div>\n{shown}\n</div>"
+        + text[found.end() :]
+    )
 
 
 def _put(page: Path, place: str, content: str) -> None:

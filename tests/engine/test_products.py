@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from elmo.engine import plain
 from elmo.engine.backend import product
 from elmo.engine.panels import lay_out
 from elmo.engine.plain import PlainProduct, quantized_rows, to_bfloat16
+from elmo.engine.weight_store import StoredWeight
 from elmo.weights.native.narrow import quantized
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -84,9 +86,19 @@ def test_panels_begin_at_a_cache_line(dtype):
     assert weights.shape == (2, -(-70 // {"float32": 1, "bfloat16": 2, "int8": 4}[dtype]), 64)
 
 
-def test_the_rows_of_a_plain_product_come_out_alike_in_every_place():
-    _, weight, _ = factors(1, 512, 300)
-    made = PlainProduct(weight, "float32")
-    row = np.random.default_rng(5).standard_normal((1, 512)).astype(np.float32)
-    found = made(np.repeat(row, 40, axis=0))
-    assert (found == made(row)).all()
+@pytest.mark.parametrize("blocks", ["those that were tried", "whole weights"])
+def test_the_rows_of_a_plain_product_come_out_alike_in_every_place(blocks, monkeypatch):
+    """Whether or not this BLAS has blocks of several sizes with the same bits."""
+    plain._blocks.cache_clear()
+    if blocks == "whole weights":
+        monkeypatch.setattr(plain, "_rows_alike", lambda *sizes: set())
+    for dtype, (inner, outer) in itertools.product(DTYPES, [(512, 300), (300, 64), (40, 16), (1, 1)]):
+        _, weight, _ = factors(1, inner, outer)
+        held = StoredWeight(weight)
+        made = PlainProduct(held, dtype)
+        np.testing.assert_array_equal(np.asarray(held), weight)
+        row = np.random.default_rng(5).standard_normal((1, inner)).astype(np.float32)
+        for rows in (1, 2, 3, 7, 40, 130):
+            found = made(np.repeat(row, rows, axis=0))
+            np.testing.assert_array_equal(found, np.repeat(made(row), rows, axis=0), err_msg=f"{dtype}, {weight.shape}")
+    plain._blocks.cache_clear()

@@ -8,11 +8,15 @@ no faster than float32's. The equations of a layer (`reference.py` has them for 
     h_t = clip(W_P (o * tanh(c_t)), projection_clip)
 
 A BLAS may round a row of a product differently when other rows are beside it: it has other code for one row, for a few,
-and for the rows left over from its blocks. So every product of a weight has the same number of rows, filled up with
-zeros: as many as this BLAS gives the same bits in every place.
+and for the rows left over from its blocks. So a product is taken in blocks (rows, `_CHUNK` factors, columns) of a few
+shapes only, filled up with zeros: shapes that were tried and found to give a row the same bits. With OpenBLAS they also
+have the kernels for small matrices, where there are any: those don't copy the weight first, which for one row takes
+longer than the product.
 """
 
 from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,27 +27,24 @@ from elmo.ops.native.lstm import Team
 from elmo.shapes import Float, Int
 from elmo.weights.native.narrow import bfloat16_bits, quantized
 
-_ROWS = (8, 4)
+# Factors added up in one block: few enough for a BLAS not to divide them itself, and for sums of int8 to be exact.
+_CHUNK = 256
+# Columns of a block to be tried, and numbers of rows, each a divisor of the last.
+_WIDTHS = (64, 16)
+_ROWS = (2, 4, 8, 12, 16, 24, 48)
+# Blocks of whole rows where none of those will do.
+_WHOLE_ROWS = (8, 4)
 _STEPS = 127
 _TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product.py
 # Tokens whose inputs go through their product together: enough for it, few enough for the memory of their gates.
 _TOKENS_AHEAD = 256
 
 
-def logistic(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """1 / (1 + exp(-x)); far below zero the exponential is infinite and the result 0, as it should be."""
-    with np.errstate(over="ignore"):
-        return (1 / (1 + np.exp(-values, dtype=np.float64))).astype(values.dtype)
-
-
-def hyperbolic_tangent(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """tanh(x)"""
-    return np.tanh(values, dtype=np.float64).astype(values.dtype)
-
-
-def clip(values: Float[np.ndarray, "*shape"], bound: float | None) -> Float[np.ndarray, "*shape"]:
-    """Limit absolute values to `bound`, if there is one."""
-    return values if bound is None else np.clip(values, -bound, bound)
+def clip(values: Float[np.ndarray, "*shape"], bound: float | None) -> None:
+    """Limit absolute values to `bound`, if there is one, in place."""
+    if bound is not None:
+        np.minimum(values, bound, out=values)
+        np.maximum(values, -bound, out=values)
 
 
 class PlainProduct:
@@ -59,34 +60,56 @@ class PlainProduct:
             weight, self._steps = whole.astype(weight.dtype), steps[:, 0].astype(weight.dtype)
         elif dtype == "bfloat16":
             weight = to_bfloat16(weight)
-        self._weight = np.ascontiguousarray(weight.T)
-        self._rows = _rows_alike(self._weight)
+        self._dtype_of_sums = weight.dtype
+        self._chunks = [slice(*pair) for pair in pairwise([*range(0, self.inner, _CHUNK), self.inner])]
+        self._width, self._rows = _blocks(self.inner, self.outer, weight.dtype, exact=dtype == "int8")
+        padded = np.pad(weight, ((0, -self.outer % self._width), (0, 0)))
+        self._panels = [
+            np.ascontiguousarray(padded[:, chunk].reshape(-1, self._width, chunk.stop - chunk.start).swapaxes(1, 2))
+            for chunk in self._chunks
+        ]
         if isinstance(held, StoredWeight) and dtype == "float32":
-            held.release(lambda: self._weight.T)
+            held.release(self._restored)
+
+    def _restored(self) -> Float[np.ndarray, "outer inner"]:
+        """The weight, from its panels (columns / width, factors, width)."""
+        parts = [panels.swapaxes(1, 2).reshape(-1, panels.shape[1]) for panels in self._panels]
+        return np.concatenate(parts, axis=1)[: self.outer]
 
     @property
     def num_bytes(self) -> int:
         """Of the weight."""
-        return self._weight.nbytes
+        return sum(panels.nbytes for panels in self._panels)
 
     def __call__(
         self, inputs: Float[np.ndarray, "rows inner"], bias: Float[np.ndarray, " outer"] | None = None
     ) -> Float[np.ndarray, "rows outer"]:
         """inputs @ weight.T + bias"""
         factors, steps = self._factors(inputs)
-        out = np.empty((len(inputs), self.outer), self._weight.dtype)
-        for start in range(0, len(inputs), self._rows):
-            rows = factors[start : start + self._rows]
-            if len(rows) < self._rows:
-                rows = np.concatenate([rows, np.zeros((self._rows - len(rows), self.inner), rows.dtype)])
-            # What exceeds float32 becomes inf, as in the C kernels; whoever uses the vectors checks them.
-            with np.errstate(over="ignore", invalid="ignore"):
-                out[start : start + self._rows] = np.matmul(rows, self._weight)[: len(inputs) - start]
+        rows, most = len(inputs), self._rows[-1]
+        padded = self._padded(rows)
+        if padded > rows:
+            factors = np.concatenate([factors, np.zeros((padded - rows, self.inner), factors.dtype)])
+        out = np.empty((padded, self._panels[0].shape[0] * self._width), self._dtype_of_sums)
+        # What exceeds float32 becomes inf, as in the C kernels; whoever uses the vectors checks them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, padded, most):
+                some = factors[start : start + most]
+                into = out[start : start + most].reshape(len(some), -1, self._width).swapaxes(0, 1)
+                np.matmul(some[:, self._chunks[0]], self._panels[0], out=into)
+                for chunk, panels in zip(self._chunks[1:], self._panels[1:], strict=True):
+                    into += np.matmul(some[:, chunk], panels)
+        out = out[:rows, : self.outer]
         if self._steps is not None:
             out *= self._steps * steps
         if bias is not None:
             out += bias
         return out
+
+    def _padded(self, rows: int) -> int:
+        """The rows and as many more as fill up blocks."""
+        left = rows % self._rows[-1]
+        return rows - left + (next(count for count in self._rows if count >= left) if left else 0)
 
     def _factors(
         self, inputs: Float[np.ndarray, "rows inner"]
@@ -94,18 +117,53 @@ class PlainProduct:
         """The rounded rows, and for int8 the size of each row's step."""
         if self._dtype == "int8":
             return quantized_rows(inputs)
-        inputs = np.asarray(inputs, self._weight.dtype)
+        inputs = np.asarray(inputs, self._dtype_of_sums)
         return (to_bfloat16(inputs) if self._dtype == "bfloat16" else inputs), None
 
 
-def _rows_alike(weight: Float[np.ndarray, "inner outer"]) -> int:
-    """The largest number of rows whose products come out the same in every place, tried with equal rows."""
-    row = np.random.default_rng(0).standard_normal(len(weight)).astype(weight.dtype)
-    for count in _ROWS:
-        found = np.matmul(np.tile(row, (count, 1)), weight)
-        if (found == found[0]).all():
-            return count
-    return 1
+@cache
+def _blocks(inner: int, outer: int, dtype: np.dtype, *, exact: bool) -> tuple[int, tuple[int, ...]]:
+    """The columns of a block and its possible numbers of rows, with which every row has the same bits in every place.
+
+    `exact`: sums of a block are, as those of int8's whole numbers.
+    """
+    for width in _WIDTHS:
+        found = [_rows_alike(size, width, dtype) for size in {min(inner, _CHUNK), inner % _CHUNK} - {0}]
+        alike = tuple(count for count in _ROWS if all(count in one for one in found))
+        if len(alike) > 1:
+            return width, alike
+    if exact:
+        return outer, (1, *_ROWS)
+    for count in _WHOLE_ROWS:
+        rows, weight = _tried(count, inner, outer, dtype)
+        if _is_alike(rows, weight):
+            return outer, (count,)
+    return outer, (1,)
+
+
+@cache
+def _rows_alike(inner: int, width: int, dtype: np.dtype) -> set[int]:
+    """Numbers of rows whose products have the bits of the largest, in every place."""
+    most = _ROWS[-1]
+    rows, weight = _tried(most, inner, width, dtype)
+    if not _is_alike(rows, weight):
+        return set()
+    expected = np.matmul(rows, weight[None])[0]
+    in_blocks = {count: np.matmul(rows.reshape(-1, count, inner), weight).reshape(most, width) for count in _ROWS}
+    return {count for count, found in in_blocks.items() if (found == expected).all()}
+
+
+def _tried(
+    rows: int, inner: int, outer: int, dtype: np.dtype
+) -> tuple[Float[np.ndarray, "rows inner"], Float[np.ndarray, "inner outer"]]:
+    """Factors of some size."""
+    chance = np.random.default_rng(0)
+    return chance.standard_normal((rows, inner)).astype(dtype), chance.standard_normal((inner, outer)).astype(dtype)
+
+
+def _is_alike(rows: Float[np.ndarray, "rows inner"], weight: Float[np.ndarray, "inner outer"]) -> bool:
+    """Whether each row of a product has the same bits in the next place."""
+    return bool((np.roll(np.matmul(rows, weight), 1, axis=0) == np.matmul(np.roll(rows, 1, axis=0), weight)).all())
 
 
 def to_bfloat16(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
@@ -121,16 +179,18 @@ def quantized_rows(
 
     A row's steps depend on that row alone, so a sentence's vectors don't depend on the other sentences of the batch.
     """
-    largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
-    steps = np.divide(_STEPS, largest, out=np.zeros_like(largest), where=largest > _TINIEST)
-    return np.rint(values * steps), largest / _STEPS
+    whole = np.abs(values)
+    largest = whole.max(axis=1, keepdims=True, initial=0)
+    steps = np.divide(_STEPS, largest, out=np.zeros(largest.shape, largest.dtype), where=largest > _TINIEST)
+    np.rint(np.multiply(values, steps, out=whole), out=whole)
+    return whole, largest / _STEPS
 
 
 class PlainLayer:
     """One layer of one direction."""
 
     shares_columns = False
-    """numpy's own products use the cores."""
+    """Several threads can read other rows each, but not the columns of one layer."""
 
     def __init__(self, weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> None:
         self._settings = settings
@@ -170,13 +230,25 @@ class PlainLayer:
     ) -> None:
         """One token for every row. `gates` has the inputs' share; the state is brought up to date in place."""
         gates += self._recurrent(hidden)
-        i, f, o, j = np.split(gates.astype(np.float64), 4, axis=1)
-        new_cell = clip(logistic(f) * cell + logistic(i) * np.tanh(j), self._settings.cell_clip)
-        output = (logistic(o) * np.tanh(new_cell)).astype(cell.dtype)
-        cell[...] = new_cell
-        if self._projection is not None:
-            output = clip(self._projection(output), self._settings.projection_clip)
-        hidden[...] = output
+        # In place, and all in one tangent: sigmoid(x) = tanh(x / 2) / 2 + 1/2.
+        size = cell.shape[1]
+        sigmoids = gates[:, : 3 * size]
+        sigmoids *= 0.5
+        np.tanh(gates, out=gates)
+        sigmoids *= 0.5
+        sigmoids += 0.5
+        i, f, o, j = (gates[:, start : start + size] for start in range(0, 4 * size, size))
+        cell *= f
+        j *= i
+        cell += j
+        clip(cell, self._settings.cell_clip)
+        np.tanh(cell, out=j)
+        j *= o
+        if self._projection is None:
+            hidden[...] = j
+        else:
+            hidden[...] = self._projection(j)
+            clip(hidden, self._settings.projection_clip)
 
 
 def _state_of_rows(batch: RowBatch) -> tuple[Float[np.ndarray, "rows projection"], Float[np.ndarray, "rows cell"]]:

@@ -45,8 +45,7 @@ def read_stacks(
 
     `starts`: the position of each row's first token.
     """
-    can_share = all(layer.shares_columns for stack in stacks for layer in stack.layers)
-    threads, rows = num_threads() if can_share else 1, len(lengths)
+    threads, rows = num_threads(), len(lengths)
     parts = min(rows, -(-threads // len(stacks)))
     shares = [
         _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, hidden, cell)
@@ -54,11 +53,13 @@ def read_stacks(
         for place, stack in enumerate(stacks)
     ]
     variants = _variants(shares, threads)
+    if not all(layer.shares_columns for stack in stacks for layer in stack.layers):
+        variants.pop()
     if threads > 1 and 0 < rows <= _FEW_ROWS:
         read_at_a_step = sum(layer.num_bytes for stack in stacks for layer in stack.layers)
         _autotuner.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), variants)
     else:
-        variants[1 if len(shares) >= threads else 2]()
+        variants[1 if len(shares) >= threads else -1]()
     new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
     for share in shares:
         share.give_back(new_hidden, new_cell)

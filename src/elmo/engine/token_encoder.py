@@ -10,7 +10,6 @@ from elmo.config import BiLMConfig
 from elmo.engine.backend import Product, backend_for, product
 from elmo.engine.inputs import require_ids
 from elmo.engine.native import NativeCharacters, in_order_of_characters
-from elmo.engine.plain import hyperbolic_tangent, logistic
 from elmo.engine.weight_store import Tensors, part
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
@@ -94,7 +93,7 @@ class TokenEncoder:
         dim = embedding.shape[1]
         best = [_best_windows(vectors, width * dim, dim, filters) for width, filters in self._filters]
         features = np.concatenate(best, axis=1) + self._filter_bias
-        features = np.maximum(features, 0) if self._config.activation == "relu" else hyperbolic_tangent(features)
+        features = np.maximum(features, 0) if self._config.activation == "relu" else np.tanh(features)
         for highway in self._highways:
             features = highway(features)
         return features
@@ -109,7 +108,7 @@ class _Highway:
 
     def __call__(self, inputs: Float[np.ndarray, "types filters"]) -> Float[np.ndarray, "types filters"]:
         (transform, transform_bias), (gate, gate_bias) = self._transform, self._gate
-        gates = logistic(gate(inputs, gate_bias))
+        gates = 0.5 * np.tanh(0.5 * gate(inputs, gate_bias)) + 0.5
         with np.errstate(over="ignore", invalid="ignore"):  # as in products
             return gates * np.maximum(transform(inputs, transform_bias), 0) + (1 - gates) * inputs
 

@@ -1,7 +1,9 @@
 """model.onnx, run by onnxruntime, against the embedder."""
 
 import json
+import os
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,3 +177,15 @@ def test_the_page_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert capsys.readouterr().out.splitlines()[0] == "(3, 1, 7, 512)"
     tokens = ["", "bank", "은행", "😀", "x" * 60, "<S>", "</S>"]
     np.testing.assert_array_equal([names["ids"](token) for token in tokens], CharacterMap.for_bytes(50).ids(tokens))
+
+
+@pytest.mark.skipif("ELMO_ONNXRUNTIME_WEB" not in os.environ, reason="needs npm's onnxruntime-web: see test_web.py")
+def test_the_block_in_javascript_runs_as_written(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/other-languages.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```js\n(.*?)^```$", page, re.M | re.S)
+    onnx_file.write(formats.read(hub.resolve("small-en")), tmp_path / "small-en-onnx", dtype="int8")
+    (tmp_path / "page.mjs").write_text(block, encoding="utf-8")
+    (tmp_path / "node_modules").symlink_to(os.environ["ELMO_ONNXRUNTIME_WEB"])
+    done = subprocess.run(["node", "page.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["[", "3,", "1,", "7,", "512", "]"]
