@@ -111,6 +111,8 @@ class Embedder:
         default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
+        self.files: hub.Files | None = None
+        """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5)."""
         self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
@@ -173,6 +175,7 @@ class Embedder:
             cache_bytes=cache_bytes,
         )
         embedder.source = checkpoint.source_format
+        embedder.files = files
         embedder._vocabulary = checkpoint.vocabulary
         if checkpoint.vocabulary is None and isinstance(files, Path) and files.is_dir():
             embedder._vocabulary = files
