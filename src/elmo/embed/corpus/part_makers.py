@@ -168,8 +168,9 @@ def part_maker(
 def _embedded(
     embedder: Embedder, rows: Sequence[Sequence[str]], wanted: Wanted
 ) -> list[Float[np.ndarray, "*layers tokens dim"]]:
-    arrays = embedder.embed(rows, wanted.layers, pool=wanted.pool)
-    return list(arrays) if wanted.pool is None else [array[..., None, :] for array in arrays]
+    if wanted.pool is None:
+        return embedder.embed(rows, wanted.layers)
+    return [array[..., None, :] for array in embedder.embed(rows, wanted.layers, pool=wanted.pool)]
 
 
 @lru_cache(1)
