@@ -60,6 +60,11 @@ def test_what_other_processes_cannot_do_is_refused_before_anything_is_made(tiny_
     for embedder in (Embedder(tiny_checkpoint), Embedder.from_pretrained(tmp_path / "model", state="carry")):
         with pytest.raises(ConfigError, match=r"several workers can't do the work of Embedder\(.*or one worker"):
             embed_corpus(embedder, text, output, workers=2)
+    in_torch = Embedder.from_pretrained(tmp_path / "model", device="cpu")
+    pytest.importorskip("torch")
+    assert in_torch.bilm is not None  # whose products are torch's from now on
+    with pytest.raises(ConfigError, match="without torch"):
+        embed_corpus(in_torch, text, output, workers=2)
     with pytest.raises(ConfigError, match="workers is 0"):
         embed_corpus(loaded, text, output, workers=0)
     with pytest.raises(ConfigError, match=r"workers must be 1 to \d+ \(got 9999\)"):

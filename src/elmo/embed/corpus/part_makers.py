@@ -54,7 +54,7 @@ class Recipe:
         if embedder.files is None or embedder.device != "cpu" or embedder.state == "carry":
             raise ConfigError(
                 f"several workers can't do the work of {embedder!r}: each of them loads the model from its files and "
-                "computes on the CPU, and no sentence may depend on the one before. Use "
+                "computes on the CPU without torch, and no sentence may depend on the one before. Use a new "
                 "Embedder.from_pretrained(MODEL, device='cpu') with the state 'zero' or 'warm', or one worker."
             )
         hashes = (embedder.model_hash, embedder.state_hash)
