@@ -112,8 +112,8 @@ class Embedder:
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
         self.files: hub.Files | None = None
-        """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5); None: it is a model in
-        memory, or was given away as `bilm`, and may have changed."""
+        """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5). None: it is a model
+        in memory, or was given away as `bilm`, and may have changed."""
         self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)

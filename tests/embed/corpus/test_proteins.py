@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
+from elmo import reference
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.join import join_shards
 from elmo.embed.embedder import Embedder
@@ -14,6 +15,8 @@ from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, Interrupted, TextError
 
 SUFFIXES = (".h5", ".npy", ".parquet")
+TINY_TOLERANCE = 1e-5
+"""Rounding of float32 in a network of sixteen cells whose values are below one: far more than its hundred products."""
 LETTERS = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"
 
 
@@ -159,3 +162,16 @@ def test_records_that_are_skipped_leave_no_row(embedder, tmp_path):
     assert (report["lines"], report["blank_lines"], len(report["bad_lines"])) == (2, 0, 2)
     with h5py.File(tmp_path / "v.h5") as file:
         assert list(file) == ["P1", "P3"]
+
+
+@pytest.mark.slow
+def test_a_protein_of_ten_thousand_residues_is_read_whole(tiny_checkpoint, tmp_path):
+    """As the equations have it, though a batch has fewer tokens; nothing is cut, and the ends know of each other."""
+    letters = "".join(random.Random(1).choices(LETTERS, k=10_000))
+    (tmp_path / "titin.fasta").write_text(f">T\n{letters}\n", encoding="utf-8")
+    embedder = Embedder(tiny_checkpoint, max_tokens=512)
+    embed_corpus(embedder, tmp_path / "titin.fasta", tmp_path / "v.h5")
+    with h5py.File(tmp_path / "v.h5") as file:
+        found = file["T"][:]
+    expected = reference.embed(tiny_checkpoint.config, tiny_checkpoint.tensors, list(letters))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TINY_TOLERANCE)
