@@ -42,6 +42,7 @@ RUN_BY = {
     "docs/quickstart.md": "tests/test_readme.py",
     "docs/pretraining.md": "tests/test_docs.py",
     "docs/progress.md": "tests/test_docs.py",
+    "docs/proteins.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
     "docs/serving.md": "tests/serve/test_page.py",
     "docs/tag-your-own-text.md": "tests/test_docs.py",

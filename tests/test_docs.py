@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -206,7 +207,7 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
     text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
     found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert [language for language, _ in found].count("python") == 7
-    assert [language for language, _ in found].count("sh") == 3
+    assert [language for language, _ in found].count("sh") == 4
     for language, block in found:
         if language == "sh":
             for line in block.splitlines():
@@ -220,7 +221,36 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
         printed = capsys.readouterr().out.splitlines()
         promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
         assert printed[len(printed) - len(promised) :] == promised
-    assert (place / "corpus.h5").exists()
+    assert (place / "corpus.h5").read_bytes() == (place / "workers.h5").read_bytes()
+
+
+TOY = ">sp|P0DTC2|SPIKE_TOY Made up\nMKTAYIAKQRQISFVKSHFSRQ\nLEERLGLIEVQAPILS\n>tr|Q1/2|TOY\nggsU-OB*\n"
+
+
+def test_proteins_run_in_the_order_of_the_page(place: Path, tiny_config, capsys: pytest.CaptureFixture[str]) -> None:
+    """SeqVec is a small network of random weights, in a folder of that name."""
+    from elmo.model.bilm import BiLM
+
+    torch.manual_seed(1)
+    BiLM(replace(tiny_config, cell_size=512, projection_size=512)).save_pretrained(place / "seqvec")
+    (place / "proteins.fasta").write_text(TOY, encoding="utf-8")
+    text = (FOLDER / "proteins.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    assert [language for language, _ in found] == ["sh", "python", "python", "python", "sh", "python"]
+    names: dict[str, object] = {}
+    for language, block in found:
+        capsys.readouterr()
+        if language == "sh":
+            assert [run_line(line) for line in block.splitlines()] == [0] * len(block.splitlines()), block
+            continue
+        exec(compile(block, "proteins.md", "exec"), names)
+        printed = capsys.readouterr().out.splitlines()
+        promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
+        assert printed[: len(promised)] == promised
+    right, most = (int(share) for share in re.findall(r"(\d+)%", printed[0]))
+    assert right > most + 10
+    assert len(printed[1]) == len(printed[2]) == len(printed[3])
+    assert set(printed[3]) <= set("HEC")
 
 
 NOT_RUN = "not run by the test"
@@ -241,6 +271,7 @@ def calls(section: str) -> list[str]:
         ("simple_elmo", 6),
         ("ELMoForManyLangs", 5),
         ("TensorFlow Hub", 6),
+        ("SeqVec", 3),
         ("sentence-transformers", 7),
     ],
 )

@@ -105,3 +105,13 @@ def test_a_mark_of_byte_order_is_no_part_of_the_first_columns_name_in_any_block(
     blocks = list(read_blocks(path, recipe.border, size=64, has_header=True))
     assert len(blocks) > 2
     assert sum(len(number_block(block, recipe).lengths) for block in blocks) == 30
+
+
+def test_blocks_of_fasta_end_before_a_header(tmp_path):
+    text = "".join(f">P{number} x\n{'MKTAYIAK' * 3}\n{'GGS' * 5}\n" for number in range(40))
+    (tmp_path / "p.fasta").write_text(text, encoding="utf-8")
+    found = list(read_blocks(tmp_path / "p.fasta", "header", size=200))
+    assert len(found) > 10
+    assert "".join(block.content.decode() for block in found) == text
+    assert all(block.content.startswith(b">P") for block in found)
+    assert [block.first_line for block in found[1:]] == [block.last_line + 1 for block in found[:-1]]

@@ -537,3 +537,10 @@ def test_what_a_run_killed_at_its_very_end_left_is_tidied_up(tmp_path, corpus):
     (tmp_path / ".data.mine.unfinished").mkdir()
     prepare([corpus], tmp_path / "data", resume=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".data.mine.unfinished", "corpus.txt", "data"]
+
+
+def test_proteins_are_prepared_whole_wherever_blocks_end(tmp_path, small_blocks):
+    text = "".join(f">P{number}\n{'mktAYIAK' * 3}\n{'GGS' * 5}*\n" for number in range(40))
+    (tmp_path / "p.fasta").write_text(text, encoding="utf-8")
+    prepare([tmp_path / "p.fasta"], tmp_path / "data")
+    assert restored(tmp_path / "data") == [" ".join("MKTAYIAK" * 3 + "GGS" * 5)] * 40

@@ -43,6 +43,8 @@ class Recipe:
         """Where a text of this kind may be cut."""
         if self.form.format == "csv":
             return "record"
+        if self.form.format == "fasta":
+            return "header"
         crosses_lines = self.form.format in ("conllu", "conll") or (
             self.form.format == "text" and self.sentences == "across-lines"
         )

@@ -17,8 +17,9 @@ from elmo.text.files.unpacking import Joined
 
 BLOCK_BYTES = 2 << 20
 
-Border = Literal["line", "blank line", "record"]
-"""What a block ends with; a record is a row of a CSV file, whose quoted cells may hold line ends."""
+Border = Literal["line", "blank line", "record", "header"]
+"""What a block ends with; a record is a row of a CSV file, whose quoted cells may hold line ends. "header": what comes
+before one of FASTA."""
 
 _SEPARATOR_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=.\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
@@ -116,7 +117,10 @@ def _last_border(held: bytearray, border: Border, start: int, size: int) -> int:
     last_line_end = held.rfind(b"\n", start) + 1
     if border == "line" or last_line_end == 0:
         return last_line_end
-    end = _last_record_end(held, last_line_end) if border == "record" else _last_blank_line_end(held, start)
+    if border == "header":
+        end = held.rfind(b"\n>") + 1
+    else:
+        end = _last_record_end(held, last_line_end) if border == "record" else _last_blank_line_end(held, start)
     return end if end or len(held) < _MOST_BLOCKS * size else last_line_end
 
 

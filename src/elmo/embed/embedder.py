@@ -111,6 +111,9 @@ class Embedder:
         default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
+        self.files: hub.Files | None = None
+        """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5). None: it is a model
+        in memory, or was given away as `bilm`, and may have changed."""
         self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
@@ -173,6 +176,7 @@ class Embedder:
             cache_bytes=cache_bytes,
         )
         embedder.source = checkpoint.source_format
+        embedder.files = files
         embedder._vocabulary = checkpoint.vocabulary
         if checkpoint.vocabulary is None and isinstance(files, Path) and files.is_dir():
             embedder._vocabulary = files
@@ -206,6 +210,7 @@ class Embedder:
                 require_torch("the biLM of an Embedder as a torch module")
                 network = network_of(in_torch(network.checkpoint, "cpu"), self.dtype)
                 self._tokens = TokenTable(network, self._cache_bytes)
+                self.files = None
             return network.bilm
 
     @property

@@ -39,8 +39,9 @@ def read_sentences(
     is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a
     list of tokens, or one array of them; "csv" and "tsv" a row a sentence, in the column `field` (its name, or its
-    number from 1 where no row names the columns); "conll" and "conllu" a token a line; "auto" goes by what is seen in
-    the first lines, and by the ending (see `elmo.text.formats.form`).
+    number from 1 where no row names the columns); "conll" and "conllu" a token a line; "fasta" a protein a record,
+    whose letters are the tokens; "auto" goes by what is seen in the first lines, and by the ending (see
+    `elmo.text.formats.form`).
     `tokenize`: makes tokens of a text; lists of tokens are taken as they are.
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.

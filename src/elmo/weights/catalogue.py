@@ -32,6 +32,14 @@ class KnownModel:
     """Whether it comes with the package."""
     addresses: tuple[str, ...] = ()
     """Where its publishers have it, as the beginning of the address of each file; tried in this order."""
+    archive: str = ""
+    """The address of a zip archive with the files, which is tried before them."""
+    copies: tuple[str, ...] = ()
+    """Where others keep copies, called options.json and weights.hdf5 there: likewise, tried last."""
+    size: str = "unknown"
+    """Of the files together, as their publishers say."""
+    source: str = "unknown"
+    """Where the addresses were read, and on which day."""
     archives: dict[str, int] = field(default_factory=dict)
     """For a family of models: language code -> number of the language's archive, NUMBER.zip."""
     sha256: dict[str, str] = field(default_factory=dict)
@@ -48,7 +56,7 @@ class KnownModel:
 def known_models() -> dict[str, KnownModel]:
     """Every known model by its name, the bundled ones first."""
     tables = tomllib.loads(_CATALOGUE.read_text(encoding="utf-8"))
-    lists = ("languages", "files", "addresses")
+    lists = ("languages", "files", "addresses", "copies")
     return {
         name: KnownModel(name, **facts | {key: tuple(facts.get(key, ())) for key in lists})
         for name, facts in tables.items()

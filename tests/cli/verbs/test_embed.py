@@ -386,3 +386,24 @@ def test_a_damaged_part_is_made_anew(model, text, tmp_path, monkeypatch, capsys)
     assert main([str(text), "-o", str(output), "--quiet", "--resume", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["resumed_at_line"] == 0
     assert output.read_bytes() == whole.read_bytes()
+
+
+def test_proteins_on_standard_input_are_printed_with_their_ids(model, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b">P1 x\nMKT\n>P2\nGG\n")))
+    assert main(["-", "--layers", "top", "--quiet"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["id"], row["tokens"], row["line"]) for row in rows] == [("P1", list("MKT"), 1), ("P2", list("GG"), 3)]
+
+
+def test_pooled_compressed_vectors_by_two_workers_are_those_of_the_library(model, text, tmp_path, capsys):
+    output = tmp_path / "v.h5"
+    options = ["--layers", "top", "--pool", "mean", "--compress", "--workers", "2"]
+    assert main([str(text), "-o", str(output), *options, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["metadata"]
+    assert (facts["pool"], facts["compression"]) == ("mean", "gzip")
+    with read_vectors(output) as vectors:
+        sentences = [vectors.row(row).tokens for row in range(len(vectors))]
+        expected = Embedder.from_pretrained(model).embed(sentences, "top", pool="mean")
+        assert all((one == other).all() for one, other in zip(vectors, expected, strict=True))
+    with pytest.raises(ConfigError, match=r"--pool.*without -o"):
+        main(["a b c", "--pool", "mean"])

@@ -17,7 +17,7 @@ REFUSED = {
     "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "looks like JSON"),
     "page.xml": ('<?xml version="1.0"?>\n<s>the bank</s>\n', "looks like XML or HTML"),
     "wiki_00": ('<doc id="1" url="https://a">\nthe bank\n</doc>\n', "WikiExtractor"),
-    "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\nGGSLLF\n", "looks like FASTA"),
+    "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\n\n", "p.fasta:3: the protein 'P2' has no letters"),
     "sentences.txt": ("1\tthe bank .\n2\tthe bank was steep .\n", "--format tsv --field 2"),
     "conll09.txt": ("1\tthe\tthe\tx\n2\tbank\tbank\tx\n3\t.\t.\tx\n", "--format conll --field 2"),
     "withheld.conllu": ("".join(f"{i}\t_\t_" + "\t_" * 7 + "\n" for i in (1, 2, 3)), "distributed without its text"),

@@ -23,6 +23,14 @@ def test_json_tells_all_that_is_known(bundled, capsys):
     assert models["original"]["parameters"] == 93_600_848
     assert models["original"]["folder"] is None
     assert models["small-en"]["bundled"] is True
+    assert models["seqvec"]["archive"] == "https://rostlab.org/~deepppi/seqvec.zip"
+    assert "2026-11-25" in models["seqvec"]["source"]
+    assert models["seqvec"]["seen_sha256"] == {}
+    (bundled / "cache" / "seen").mkdir(parents=True)
+    (bundled / "cache" / "seen" / "seqvec.json").write_text('{"seqvec.zip": "ab"}')
+    assert main(["--json"]) == 0
+    models = {facts["name"]: facts for facts in json.loads(capsys.readouterr().out)}
+    assert models["seqvec"]["seen_sha256"] == {"seqvec.zip": "ab"}
 
 
 def test_the_table_parts_what_is_here_from_what_is_only_known(bundled, capsys):
@@ -36,5 +44,5 @@ def test_the_table_parts_what_is_here_from_what_is_only_known(bundled, capsys):
     assert "original" not in ready
     assert "original-5.5B    93.6 M  allennlp" in known
     assert "many-langs/CODE" in known
-    assert known.index("nlpl:NUMBER") < known.index("known, but without an address") < known.index("german")
+    assert known.index("nlpl:NUMBER") < known.index("known, but without an address") < known.index("bioelmo")
     assert "small-en" not in known

@@ -103,7 +103,8 @@ def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
     layout = VectorLayout(np.array([1, 1]), None, 2, "float16")
     rows = [StoredRow([token], np.array([[0, 1]]), 1) for token in "ab"]
     arrays = [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)]
-    content = FileContent(layout, {}, TextColumns(), lambda: iter(rows), lambda: None, lambda: iter([arrays]))
+    texts, windows = (lambda: iter(rows)), (lambda: iter([arrays]))
+    content = FileContent(layout, {}, TextColumns(), texts, lambda: None, windows, layout.lengths)
     for file_format in ("npy", "hdf5", "parquet"):
         with pytest.raises(OutputError, match="row 2 has the value 70000.*--store float32"):
             content.write(file_format, tmp_path / file_format)

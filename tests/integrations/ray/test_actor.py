@@ -89,7 +89,11 @@ def rows_of(folder: Path) -> dict[str, np.ndarray]:
 
 
 def test_two_actors_one_of_them_killed_give_the_vectors_of_elmo_embed(cluster, tiny_model, tmp_path, by_elmo):
-    dataset = ray.data.from_items([{"text": line} for line in LINES], override_num_blocks=10)
+    table = pyarrow.table({"id": range(len(LINES)), "text": LINES})
+    (tmp_path / "in").mkdir()
+    for start in range(0, len(LINES), 40):
+        pyarrow.parquet.write_table(table.slice(start, 40), tmp_path / "in" / f"{start}.parquet")
+    dataset = ray.data.read_parquet(str(tmp_path / "in"), override_num_blocks=10)
     dataset = embed_dataset(dataset, model=tiny_model, actors=2, batch_size=20, tokenizer="slow_words:split")
     ended, killed = threading.Event(), []
     killer = threading.Thread(target=_kill_an_actor_at_work, args=(ended, killed))
@@ -102,6 +106,10 @@ def test_two_actors_one_of_them_killed_give_the_vectors_of_elmo_embed(cluster, t
     assert killed, "no actor was seen at work"
     found = rows_of(tmp_path / "out")
     assert set(found) == set(LINES)
+    ids = pyarrow.parquet.read_table(tmp_path / "out")
+    assert dict(zip(ids["text"].to_pylist(), ids["id"].to_pylist(), strict=True)) == {
+        line: row for row, line in enumerate(LINES)
+    }
     for line, expected in by_elmo.items():
         np.testing.assert_array_equal(found[line].astype(np.float32), expected.astype(np.float32))
 
@@ -130,6 +138,22 @@ def test_the_guide_runs(cluster, run_guide):
     run_guide("ray.md")
 
 
-def test_a_column_named_like_the_output_is_refused_before_anything_is_computed(tiny_model, cluster):
+def test_a_column_named_like_the_output_is_refused_before_anything_is_computed(tiny_model, cluster, tmp_path):
     with pytest.raises(ConfigError, match="there is a column 'vectors' already"):
         embed_dataset(ray.data.from_items([{"text": "a", "vectors": 2}]), model=tiny_model)
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a"], "mine": [1]}), tmp_path / "a.parquet")
+    dataset = ray.data.read_parquet(str(tmp_path / "a.parquet"))
+    with pytest.raises(ConfigError, match="there is a column 'mine' already"):
+        embed_dataset(dataset, model=tiny_model, output="mine")
+    assert embed_dataset(dataset, model=tiny_model).columns() == ["text", "mine", "vectors"]
+
+
+def test_lists_of_tokens_come_from_parquet_and_their_vectors_are_read_back_by_elmo(
+    cluster, tiny_model, tmp_path, by_elmo
+):
+    tokens = pyarrow.array([line.split() for line in LINES[:50]], pyarrow.list_(pyarrow.string()))
+    pyarrow.parquet.write_table(pyarrow.table({"words": tokens, "text": LINES[:50]}), tmp_path / "in.parquet")
+    dataset = ray.data.read_parquet(str(tmp_path / "in.parquet"))
+    embed_dataset(dataset, model=tiny_model, column="words", batch_size=16).write_parquet(str(tmp_path / "out"))
+    for line, found in rows_of(tmp_path / "out").items():
+        np.testing.assert_array_equal(found.astype(np.float32), by_elmo[line].astype(np.float32))

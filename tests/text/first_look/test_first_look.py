@@ -120,3 +120,22 @@ def test_special_tokens_of_other_models_are_pointed_out():
     assert warning.startswith("t.txt has [MASK], <pad>, [PAD], special tokens of other models")
     assert look_at([["a", "</s>"]], Reading()).warnings()[0].startswith("the text has </s>,")
     assert look_at(["a <unk> b [1] [sic] <b>"], Reading()).warnings(["<unk>"]) == []
+
+
+def look_at_fasta(folder, content: str):
+    (folder / "p.fasta").write_text(content, encoding="utf-8")
+    return first_look([folder / "p.fasta"], Reading())
+
+
+def test_a_model_of_words_is_no_model_of_proteins(tmp_path):
+    look = look_at_fasta(tmp_path, ">P1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILS\n")
+    (warning,) = look.warnings(["the", "of", "and", "in"])
+    assert "p.fasta has proteins, but the model has read words" in warning
+    assert "--model seqvec" in warning
+    assert look.warnings(["L", "A", "G"]) == look.warnings(None) == []
+
+
+def test_dna_is_named_and_a_short_peptide_of_its_letters_is_not(tmp_path):
+    (warning,) = look_at_fasta(tmp_path, ">P1\n" + "ACGTN" * 20 + "\n").warnings(None)
+    assert "no letters but A C G N T: it looks like DNA or RNA" in warning
+    assert look_at_fasta(tmp_path, ">P1\nACGTACGT\n").warnings(None) == []

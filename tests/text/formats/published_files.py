@@ -183,7 +183,7 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         '<doc id="12" url="https://a" title="Rome">\nRome\n\nRain fell .\n</doc>\n',
         r"WikiExtractor",
     ),
-    "FASTA": ("p.fasta", ">sp|P1|ANNA\nMKTAYIAKQR\n>sp|P2|ROME\nGGSLLF\n", r"looks like FASTA"),
+    "FASTA": ("p.fasta", ">sp|P1|ANNA\nMKTAYIAKQR\n>sp|P2|ROME\nGGSLLF\n", [list("MKTAYIAKQR"), list("GGSLLF")]),
     "CSV": ("a.csv", _csv(","), RIGHT),
     "CSV of Excel in Europe": ("b.csv", _csv(";"), RIGHT),
     "CSV with its separator": ("c.csv", "sep=;\r\n" + _csv(";").replace("\n", "\r\n"), RIGHT),

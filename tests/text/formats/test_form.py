@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.text.formats.published_files import COLUMNS, OTHERS, RIGHT, Right, binary_documents
 
 from elmo.corpus.prepare import prepare
-from elmo.errors import ConfigError, ElmoError, TextError
+from elmo.errors import ConfigError, ElmoError, MissingExtraError, TextError
 from elmo.text.formats.form import form_of
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading
@@ -131,6 +131,37 @@ def test_texts_and_tokens_are_read_from_parquet(tmp_path, name):
     (tmp_path / name).write_bytes(b"PAR1 and no more")
     with pytest.raises(TextError, match="can't be read beyond line 0: it isn't a Parquet file"):
         list(read_sentences(tmp_path / name))
+
+
+def test_parquet_is_read_by_batches_whatever_the_size_of_its_row_groups(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"tokens": [["Rain", str(row)] for row in range(3000)]})
+    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=2500)
+    sizes: list[int] = []
+    real = parquet.ParquetFile.iter_batches
+
+    def batches(self, **settings):
+        for batch in real(self, **settings):
+            sizes.append(len(batch))
+            yield batch
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", batches)
+    rows = read_sentences(tmp_path / "t.parquet", field="tokens")
+    assert [next(rows) for _ in range(3)] == [["Rain", "0"], ["Rain", "1"], ["Rain", "2"]]
+    assert sum(sizes) <= 1024
+    assert sum(1 for _ in rows) == 2997
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("pkgutil.resolve_name", missing)
+    with pytest.raises(MissingExtraError, match=r"reading texts from Parquet needs pyarrow.*'pyelmo\[data\]'"):
+        list(read_sentences(tmp_path / "t.parquet", field="tokens"))
 
 
 def test_a_stream_that_is_not_text_must_be_named_where_its_form_cannot_be_chosen(tmp_path, monkeypatch):

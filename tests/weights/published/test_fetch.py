@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,6 +161,72 @@ def test_another_file_than_the_published_one_is_refused(tiny, publisher, model_f
     assert not published_folder(tiny).exists()
     publisher.files[WEIGHTS] = model_files["weights.hdf5"]
     assert contents(get()) == model_files
+
+
+def test_a_file_that_is_not_the_first_one_is_refused_when_it_is_downloaded_again(tiny, publisher, model_files):
+    shutil.rmtree(get())
+    first = fetch.seen_hashes(tiny)
+    had = first["weights.hdf5"]
+    assert first == {name: hashlib.sha256(content).hexdigest() for name, content in model_files.items()}
+    publisher.files[WEIGHTS] = model_files["weights.hdf5"][:-8] + b"changed!"
+    with pytest.raises(WeightFileError, match=rf"first downloaded, noted in .*tiny\.json .*had {had}"):
+        get()
+    publisher.files[WEIGHTS] = model_files["weights.hdf5"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # its hash is known now, so that http is no risk
+        assert contents(get()) == model_files
+
+
+def zipped(files: dict[str, bytes], prefix: str = "") -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(prefix + name, data)
+    return content.getvalue()
+
+
+@pytest.fixture
+def proteins(tiny, publisher, monkeypatch) -> str:
+    """A model like `seqvec`: an archive, its files one by one, and a copy of somebody else's."""
+    models = sources.known_models()
+    archive, copies = f"{publisher.address}/zips/proteins.zip", (f"{publisher.address}/copy/",)
+    models |= {"proteins": replace(models["tiny"], name="proteins", archive=archive, copies=copies)}
+    monkeypatch.setattr(sources, "known_models", lambda: models)
+    return "proteins"
+
+
+def test_a_model_with_an_archive_is_unpacked_from_it(proteins, publisher, model_files):
+    publisher.files["/zips/proteins.zip"] = zipped(model_files, "uniref50_v2/")
+    assert contents(get(proteins)) == model_files
+    assert is_downloaded(proteins)
+    assert list(fetch.seen_hashes(proteins)) == ["proteins.zip"]
+
+
+@pytest.mark.parametrize("archive", [None, b"PK\x03\x04 and no more", zipped({"readme.txt": b"moved"})])
+def test_without_a_sound_archive_its_files_are_taken_one_by_one_or_from_a_copy(
+    proteins, publisher, model_files, archive
+):
+    if archive is not None:
+        publisher.files["/zips/proteins.zip"] = archive
+    del publisher.files[WEIGHTS]
+    publisher.files["/copy/weights.hdf5"] = model_files["weights.hdf5"]
+    assert contents(get(proteins)) == model_files
+    assert is_downloaded(proteins)
+    assert hub.resolve(proteins, download=False) == published_folder(proteins)
+
+
+def test_without_either_both_are_named(proteins, publisher):
+    publisher.files.clear()
+    with pytest.raises(WeightFileError, match=r"proteins\.zip: HTTP status 404.* one by one: .*HTTP status 404"):
+        get(proteins)
+
+
+def test_the_copies_of_the_published_original_are_pinned_to_a_commit():
+    (options, weights) = sources.source_of("original").files
+    assert options.addresses[-1].endswith("/options.json")
+    assert weights.addresses[-1].endswith("/weights.hdf5")
+    assert all(len(it.split("/resolve/")[1].split("/")[0]) == 40 for it in weights.addresses[2:])
+    assert weights.addresses[0].endswith("/elmo_2x4096_512_2048cnn_2xhighway_weights.hdf5")
 
 
 @pytest.mark.parametrize("status", [404, 403, 410])

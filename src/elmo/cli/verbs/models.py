@@ -39,8 +39,11 @@ def main(argv: list[str]) -> int:
 
 
 def _facts(model: KnownModel) -> dict[str, Any]:
+    from elmo.weights.published import fetch  # as below
+
     folder = _folder(model)
-    return {**asdict(model), "folder": None if folder is None else str(folder)}
+    seen = {} if model.bundled else fetch.seen_hashes(model.name)
+    return {**asdict(model), "folder": None if folder is None else str(folder), "seen_sha256": seen}
 
 
 def _folder(model: KnownModel) -> Path | None:

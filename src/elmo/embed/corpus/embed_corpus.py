@@ -13,23 +13,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+from elmo.embed.corpus.part_makers import Recipe
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.corpus.places import check_places, require_free
 from elmo.embed.corpus.planned_text import Shard, StopAsked, planned_text
 from elmo.embed.corpus.run import Run
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
+from elmo.embed.results.pooling import Pool, checked_pool
 from elmo.embed.storage.layout import FileFormat, StoredType, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
+from elmo.process.resources import num_cores
 from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
+
+_MOST_WORKERS = 64
 
 Warn = Callable[[str], object]
 """Called with a message about the text."""
@@ -53,6 +58,9 @@ def embed_corpus(
     plain_quotes: bool = True,
     window: int | None = None,
     forget_sentences: bool = False,
+    pool: Pool | None = None,
+    compress: bool = False,
+    workers: int = 1,
     shard: str | None = None,
     resume: bool = False,
     force: bool = False,
@@ -73,6 +81,10 @@ def embed_corpus(
     blank line, an array of length 0, so that line numbers stay true.
     `window`: rows taken at a time (default 512, fewer if they are long); in carry mode the rows of a batch (64): row
     k then continues row k - window, and the first window starts from nothing.
+    `pool`: one vector for each row instead of one for each token; see `Embedder.embed`. `compress`: HDF5 with gzip, a
+    little smaller and slower to write; any program that reads HDF5 reads it.
+    `workers`: processes that embed, each with its share of the cores (or OMP_NUM_THREADS); the file is the same to the
+    byte. For an `Embedder.from_pretrained` on the CPU, and not in carry mode.
     `forget_sentences`: leave all words out of the file: tokens, and the index of sentences in HDF5, for which they are
     all in memory otherwise.
     `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
@@ -88,13 +100,22 @@ def embed_corpus(
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
     """
-    _check(store, window)
+    _check(store, window, workers)
+    pool = checked_pool(pool)
     which = _shard(shard, embedder)
     texts = text_files([str(it) for it in _listed(text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
     LayerChoice.of(layers, embedder.num_layers)
     boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
     columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
+    if compress and file_format != "hdf5":
+        raise ConfigError(
+            f"compress is for HDF5, but {output} will be {file_format}. Leave it out, or choose an output like OUT.h5."
+        )
+    if workers > 1:
+        Recipe.of(embedder)
+        if workers > (most := max(_MOST_WORKERS, 4 * num_cores())):
+            raise ConfigError(f"workers must be 1 to {most} (got {workers}).")
     folder = PartialFolder(Path(output))
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
@@ -104,17 +125,34 @@ def embed_corpus(
     source = TextSource(tuple(map(Path, texts)), reading, own, marks)
     if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
         source = replace(source, paths=(folder.input,), given_as=texts[0])
-    with folder.held(), following(progress) as reported:
+    with folder.held() as lock, following(progress) as reported:
         _make_room(folder, file_format, resume=resume, force=force)
         if source.given_as and folder.is_begun:
             folder.require_input()
         elif source.given_as:
             folder.spool(source.given_as, reported)
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
+        columns = replace(columns, has_ids=source.has_ids)
         planned = planned_text(source, limits, reported, stop_asked)
         if which is not None:
             planned = planned.part(which)
-        run = Run(embedder, planned, folder, layers, file_format, store, columns, limits, force, reported, stop_asked)
+        run = Run(
+            embedder,
+            planned,
+            folder,
+            layers,
+            file_format,
+            store,
+            columns,
+            limits,
+            pool,
+            compress,
+            workers,
+            force,
+            reported,
+            stop_asked,
+            lock,
+        )
         return run.make(resume=resume)
 
 
@@ -128,7 +166,8 @@ def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
     return which
 
 
-def _check(store: str, window: int | None) -> None:
+def _check(store: str, window: int | None, workers: int) -> None:
+    checked_count(workers, "workers", "processes")
     if store not in get_args(StoredType):
         raise ConfigError(
             f"store is {store!r}, but vectors are stored as {' or '.join(get_args(StoredType))}. Choose one of them."

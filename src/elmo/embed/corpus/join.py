@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -74,15 +74,17 @@ def _content(parts: Sequence[StoredVectors], joined: Count) -> FileContent:
     facts, firsts = parts[0].metadata, [int(part.metadata[FIRST_ROW]) for part in parts]
     num_layers = int(facts["num_layers"]) if facts["layers"] == "all" else None
     lengths = np.array([length for part in parts for length in part.lengths()], dtype=np.int64)
-    store: Any = facts["store"]
+    is_pooled, store = parts[0].is_pooled, cast(Any, facts["store"])
 
     def rows() -> Iterator[StoredRow]:
         return (part.row(row) for part in parts for row in range(len(part)))
 
+    tokens = np.array([len(row.spans) for row in rows()], dtype=np.int64) if is_pooled else lengths
+
     def windows() -> Iterator[list[Float[np.ndarray, "*layers tokens dim"]]]:
         for part in parts:
             for window in part.windows():
-                yield [part[row] for row in window]
+                yield [np.expand_dims(part[row], -2) if is_pooled else part[row] for row in window]
                 joined.add(len(window))
 
     def sentence_index() -> dict[str, str] | None:
@@ -95,13 +97,14 @@ def _content(parts: Sequence[StoredVectors], joined: Count) -> FileContent:
         return index
 
     return FileContent(
-        VectorLayout(lengths, num_layers, int(facts["dim"]), store),
+        VectorLayout(lengths, num_layers, int(facts["dim"]), store, is_pooled),
         {name: value for name, value in facts.items() if name not in _OF_SHARDS} | {"run": facts[WHOLE_RUN]},
         # Boundaries are among the stored tokens already.
-        TextColumns(parts[0].has_tokens, files=tuple(json.loads(facts.get("files", "[]")))),
+        TextColumns(parts[0].has_tokens, None, tuple(json.loads(facts.get("files", "[]"))), facts.get("rows") == "ids"),
         rows,
         sentence_index,
         windows,
+        tokens,
     )
 
 

@@ -19,7 +19,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -80,8 +80,8 @@ class PartialFolder:
             )
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else works in the folder inside the block; it is made if need be.
+    def held(self) -> Iterator[int | None]:
+        """Nobody else works in the folder inside the block; it is made if need be. Yields the lock, as `locked` does.
 
         If nothing that could be resumed is there in the end, no folder stays behind. OutputError if another process is
         at work in it, or it is not a plain folder.
@@ -92,7 +92,7 @@ class PartialFolder:
                 if descriptor is not None and not self._is_still(descriptor):
                     continue  # whoever held it has removed it meanwhile
                 try:
-                    yield
+                    yield descriptor
                 finally:
                     if not self.is_begun and (is_new or not self._foreign()) and not self.clear():
                         self.path.rmdir()
@@ -200,7 +200,15 @@ class Parts:
     run: str
     """The run's `run_hash`."""
     layout: VectorLayout
+    """Of all rows."""
     windows: Sequence[range]
+    first: int = 0
+    """The row that the layout's first one is."""
+
+    def of_window(self, window: range) -> "Parts":
+        """As much of it as another process needs to write the part of a window."""
+        lengths = self.layout.lengths[window.start : window.stop].copy()
+        return replace(self, layout=replace(self.layout, lengths=lengths), windows=[window], first=window.start)
 
     def write(
         self, window: range, arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]], state: State | None = None
@@ -209,7 +217,8 @@ class Parts:
 
         Raises OutputError for a number that the stored type can't hold.
         """
-        stored = [self.layout.stored(array, row) for row, array in zip(window, arrays, strict=True)]
+        rows = range(window.start - self.first, window.stop - self.first)
+        stored = [self.layout.stored(array, row) for row, array in zip(rows, arrays, strict=True)]
         pieces: list[Any] = [np.ascontiguousarray(array).data for array in stored if array.size]
         if state:
             content, named = BytesIO(), dict[str, Any](state)  # savez has keywords of its own

@@ -21,6 +21,7 @@ from elmo.embed.windows import windows
 from elmo.errors import ConfigError, Interrupted, TextError
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Int
+from elmo.text.formats.fasta import require_ids_differ
 
 StopAsked = Callable[[], bool]
 
@@ -111,9 +112,12 @@ def planned_text(
         bad_lines.append(source.in_callers_words(message))
         bad_rows.append(len(lengths))
 
+    ids: dict[str, str] = {}
     try:
         for row, place in enumerate(source.rows(note, read.add)):
             lengths.append(len(place.tokens))
+            if place.id is not None and len(source.paths) > 1:  # those of one file differ
+                require_ids_differ(ids, place.id, f"{source.paths[place.file]}:{place.line}")
             if stop_asked is not None and row % _ROWS_BETWEEN_CHECKS == 0 and stop_asked():
                 raise Interrupted(f"{source.name}: interrupted while it was counted. Nothing is lost: start again.")
     except TextError as error:

@@ -4,7 +4,6 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -13,19 +12,20 @@ from typing import Any
 import numpy as np
 
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
+from elmo.embed.corpus.part_makers import Wanted, part_maker
 from elmo.embed.corpus.partial_folder import PartialFolder, Parts, run_hash
 from elmo.embed.corpus.places import disk_full_explained, require_free, require_space
 from elmo.embed.corpus.planned_text import PlannedText, StopAsked
 from elmo.embed.embedder import Embedder
+from elmo.embed.results.pooling import Pool
 from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
-from elmo.embed.storage.writers import FileContent, put_in_place
+from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
 from elmo.errors import ElmoError, Interrupted
 from elmo.layer_choice import LayerChoice, Layers
-from elmo.process.progress.report import Progress
-from elmo.shapes import Float
-from elmo.text.formats.form import form_of
+from elmo.process.progress.report import Count, Progress
+from elmo.shapes import Float, Int
 from elmo.text.reading.placed import PlacedSentence
 from elmo.version import __version__
 
@@ -43,9 +43,14 @@ class Run:
     columns: TextColumns
     limits: tuple[int, int | None]
     """Rows and tokens of a window."""
+    pool: Pool | None
+    is_compressed: bool
+    workers: int
     force: bool
     progress: Progress
     stop_asked: StopAsked | None
+    lock: int | None
+    """The descriptor that holds the folder."""
 
     def make(self, *, resume: bool) -> dict[str, Any]:
         """Makes the file, from the parts of an earlier run where they can be kept, and reports."""
@@ -98,7 +103,7 @@ class Run:
             return False
 
     def _embed(self, kept: list[range]) -> None:
-        """Embeds the windows that are not kept. While one is embedded, the one before is written."""
+        """Embeds the windows that are not kept."""
         embedder, text, parts = self.embedder, self.text, self.parts
         missing = set(text.windows).difference(kept)
         if not missing:
@@ -106,27 +111,27 @@ class Run:
         if self._carries:
             embedder.load_state_dict(parts.state(kept[-1]) if kept else {})
         done = self._tokens_of(kept)
-        self.progress.show("embedding", done, text.num_tokens, "tokens")
+        embedded = Count(self.progress, "embedding", text.num_tokens, "tokens", done=done)
         rows = text.source.rows_as_planned(text.lengths)
-        # Whatever happens, the window that is being written is finished.
-        with self._disk_full_explained(done), ThreadPoolExecutor(1, thread_name_prefix="one-behind") as pool:
-            written: Future[None] | None = None
+        wanted = Wanted(self.layers, self.pool)
+
+        def written(window: range) -> None:
+            embedded.add(self._tokens_of([window]))
+
+        makers = part_maker(
+            min(self.workers, len(missing)), embedder, wanted, written, () if self.lock is None else (self.lock,)
+        )
+        with self._disk_full_explained(done), makers as maker:
             for window in text.windows:
                 group = list(islice(rows, len(window)))
                 if window not in missing:
                     continue
                 if self.stop_asked is not None and self.stop_asked():
-                    _wait(written)
+                    maker.finish()
                     raise Interrupted(self._interrupted(window.start))
-                arrays = embedder.embed([row.tokens for row in group], self.layers)
-                state = embedder.state_dict() if self._carries else None
-                _wait(written)
-                self.progress.show("embedding", done, text.num_tokens, "tokens")
-                written = pool.submit(parts.write, window, arrays, state)
-                done += self._tokens_of([window])
-            _wait(written)
+                maker.make(parts, window, [row.tokens for row in group])
+            maker.finish()
             next(rows, None)  # raises if the text has grown
-            self.progress.show("embedding", done, text.num_tokens, "tokens")
 
     def _join(self) -> None:
         """Writes the file and puts it in its place."""
@@ -153,9 +158,13 @@ class Run:
     def layout(self) -> VectorLayout:
         """The shapes of what is stored."""
         num_layers = self.embedder.num_layers if self._choice.keeps_all else None
-        # With boundaries kept, even a blank line has two vectors.
-        lengths = self.text.lengths + (2 if self.embedder.keep_boundaries else 0)
-        return VectorLayout(lengths, num_layers, self.embedder.layer_dim, self.store)
+        lengths = self._lengths if self.pool is None else np.ones_like(self._lengths)
+        return VectorLayout(lengths, num_layers, self.embedder.layer_dim, self.store, self.pool is not None)
+
+    @cached_property
+    def _lengths(self) -> Int[np.ndarray, " rows"]:
+        """Tokens of each row: with boundaries kept, even a blank line has two."""
+        return self.text.lengths + (2 if self.embedder.keep_boundaries else 0)
 
     @cached_property
     def parts(self) -> Parts:
@@ -183,7 +192,7 @@ class Run:
                 if remove:
                     self.parts.remove(window)
 
-        return FileContent(self.layout, self._metadata, self.columns, rows, lambda: index, windows)
+        return FileContent(self.layout, self._metadata, self.columns, rows, lambda: index, windows, self._lengths)
 
     @cached_property
     def _choice(self) -> LayerChoice:
@@ -192,7 +201,7 @@ class Run:
     @property
     def _has_sentence_index(self) -> bool:
         """Whether the file holds each sentence's row: AllenNLP's does, if the words may be in it."""
-        return self.format == "hdf5" and self.columns.has_tokens
+        return self.format == "hdf5" and self.columns.has_tokens and not self.columns.has_ids
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -204,7 +213,6 @@ class Run:
     def _settings_of_whole(self) -> dict[str, Any]:
         """`settings`, the same for each shard of a text."""
         source, reading, embedder = self.text.source, self.text.source.reading, self.embedder
-        formats = [form_of(path, reading.format, reading.field, reading.encoding).format for path in source.paths]
         return self._facts | {
             "format": self.format,
             "sentence_index": str(self._has_sentence_index),
@@ -212,7 +220,7 @@ class Run:
             "text_bytes": self.text.num_bytes,
             "encoding": reading.encoding,
             "errors": reading.errors,
-            "text_formats": formats,
+            "text_formats": source.formats,
             "field": reading.field,
             "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
             "window_lines": self.limits[0],
@@ -229,6 +237,9 @@ class Run:
         return (
             ({"files": json.dumps(files)} if files else {})
             | ({} if self.columns.has_tokens else {"words": "left out"})
+            | ({"rows": "ids"} if self.columns.has_ids else {})
+            | ({} if self.pool is None else {"pool": self.pool})
+            | ({"compression": COMPRESSION} if self.is_compressed else {})
             | {
                 "elmo_version": __version__,
                 "model_hash": embedder.model_hash,
@@ -252,9 +263,3 @@ class Run:
             metadata |= {SHARD: str(text.shard), FIRST_ROW: str(text.source.first), ALL_ROWS: str(text.num_rows)}
             metadata |= {WHOLE_RUN: run_hash(self._settings_of_whole)}
         return metadata
-
-
-def _wait(written: Future[None] | None) -> None:
-    """Until the last part is on the disk; raises what went wrong."""
-    if written is not None:
-        written.result()

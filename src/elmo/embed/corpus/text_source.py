@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from elmo.errors import TextError
+from elmo.errors import ConfigError, TextError
 from elmo.shapes import Int
-from elmo.text.files.text_file import text_name
+from elmo.text.files.text_file import Format, text_name
+from elmo.text.formats.form import form_of
 from elmo.text.reading.as_trained import Marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
@@ -44,6 +46,24 @@ class TextSource:
         if self.tokenize is None:
             return self.reading.tokenizer
         return getattr(self.tokenize, "__qualname__", type(self.tokenize).__qualname__)
+
+    @cached_property
+    def formats(self) -> list[Format]:
+        """Of each file, as it is read."""
+        reading = self.reading
+        return [form_of(path, reading.format, reading.field, reading.encoding).format for path in self.paths]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether every row is a record with an id. ConfigError if some are."""
+        if "fasta" in self.formats and set(self.formats) != {"fasta"}:
+            other = self.formats.index(next(it for it in self.formats if it != "fasta"))
+            raise ConfigError(
+                f"{self.paths[self.formats.index('fasta')]} is FASTA, but {self.paths[other]} is "
+                f"{self.formats[other]}: proteins have ids, and other texts have none to tell their vectors by. "
+                "Embed them apart."
+            )
+        return "fasta" in self.formats
 
     def part(self, first: int, stop: int) -> "TextSource":
         """The same text, of which only these rows are the run's."""

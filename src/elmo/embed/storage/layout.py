@@ -41,6 +41,8 @@ class VectorLayout:
     dim: int
     store: StoredType
     """What the numbers are stored as."""
+    is_pooled: bool = False
+    """Whether a row has a single vector. Arrays have an axis of one token then, which files leave out."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -71,6 +73,10 @@ class VectorLayout:
         """(layers, tokens, dim) or (tokens, dim) of a row's array."""
         length = int(self.lengths[row])
         return (length, self.dim) if self.num_layers is None else (self.num_layers, length, self.dim)
+
+    def in_file(self, array: Float[np.ndarray, "*layers tokens dim"]) -> Float[np.ndarray, "..."]:
+        """The array of a row as a file has it, which of a pooled one is a vector, or one for each layer."""
+        return array[..., 0, :] if self.is_pooled else array
 
     def stored(
         self, array: Float[np.ndarray, "*layers tokens dim"], row: int

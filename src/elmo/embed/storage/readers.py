@@ -21,7 +21,7 @@ from elmo.embed.storage.layout import (
     format_of,
     require_pyarrow,
 )
-from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
+from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
 from elmo.process.keywords import known_keywords
 from elmo.shapes import Float
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     import pandas
 
 _ROWS_AT_A_TIME = 512
-_TEXT_COLUMNS = ("line", "sentence", "file", "tokens", "starts", "ends")
+_TEXT_COLUMNS = ("id", "line", "sentence", "file", "tokens", "starts", "ends")
 
 
 class StoredVectors(Sequence[np.ndarray]):
-    """The arrays of a file, read when they are asked for: (layers, tokens, dim) or (tokens, dim), in the stored type.
+    """The arrays of a file, read when they are asked for: (layers, tokens, dim) or (tokens, dim), in the stored type;
+    of pooled vectors (layers, dim) or (dim,).
 
     `vectors[0]` is the array of the first row, `vectors.row(0)` has the tokens that it belongs to and their places in
     the text, and `vectors.to_pandas()` joins both. Close it, or use it in a `with` statement.
@@ -49,17 +50,22 @@ class StoredVectors(Sequence[np.ndarray]):
         return f"<{type(self).__name__} {str(self.path)!r}: {len(self):,} rows{_listed(facts)}>"
 
     @overload
-    def __getitem__(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]: ...
+    def __getitem__(self, row: int) -> Float[np.ndarray, "... dim"]: ...
     @overload
-    def __getitem__(self, row: slice) -> list[Float[np.ndarray, "*layers tokens dim"]]: ...
+    def __getitem__(self, row: slice) -> list[Float[np.ndarray, "... dim"]]: ...
     def __getitem__(self, row: Any) -> Any:
         """The array of a row, counted from 0."""
         if isinstance(row, slice):
-            return [self._array(place) for place in range(*row.indices(len(self)))]
+            return [self[place] for place in range(*row.indices(len(self)))]
         place = row + len(self) if row < 0 else row
         if not 0 <= place < len(self):
             raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
         return self._array(place)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a row has one vector, not one for each token."""
+        return "pool" in self.metadata
 
     def row(self, row: int) -> StoredRow:
         """The tokens of a row, counted from 0, their spans, and its line and sentence in the text.
@@ -79,16 +85,22 @@ class StoredVectors(Sequence[np.ndarray]):
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each token, all in memory.
 
-        Columns: `row` (from 0), `line` and `sentence` (from 1), `position` (in the sentence, from 0), `token` (if the
-        file has the words), `start` and `end` (characters in the line), `vector`, an array (dim,) or (layers, dim).
+        Columns: `row` (from 0), `id` (of a protein), `line` and `sentence` (from 1), `position` (in the sentence, from
+        0), `token` (if the file has the words), `start` and `end` (characters in the line), `vector`, an array (dim,)
+        or (layers, dim). Pooled: a row for each sentence, without those of tokens.
         Raises MissingExtraError without pandas, TextError for a file without the text.
         """
         pandas = require_pandas("to_pandas()")
         rows = [self.row(row) for row in range(len(self))]
+        ids = {"id": objects(row.id for row in rows)} if any(row.id for row in rows) else {}
+        if self.is_pooled:
+            places = {"line": [row.line for row in rows], "sentence": [row.sentence for row in rows]}
+            return pandas.DataFrame({"row": np.arange(len(rows)), **ids, **places, "vector": objects(self)})
         lengths = [len(row.spans) for row in rows]
         spans = np.concatenate([row.spans for row in rows] or [np.empty((0, 2), np.int64)])
         columns: dict[str, Any] = {
             "row": np.repeat(np.arange(len(rows)), lengths),
+            **{name: np.repeat(values, lengths) for name, values in ids.items()},
             "line": np.repeat([row.line for row in rows], lengths),
             "sentence": np.repeat([row.sentence for row in rows], lengths),
             "position": np.concatenate([np.arange(length) for length in lengths] or [np.arange(0)]),
@@ -100,8 +112,8 @@ class StoredVectors(Sequence[np.ndarray]):
         return pandas.DataFrame(columns)
 
     def lengths(self) -> Iterator[int]:
-        """The number of vectors of each row."""
-        return (self._array(row).shape[-2] for row in range(len(self)))
+        """The number of vectors of each row, without reading them."""
+        raise NotImplementedError
 
     @property
     def has_tokens(self) -> bool:
@@ -117,7 +129,7 @@ class StoredVectors(Sequence[np.ndarray]):
         """Each sentence's row, in HDF5; None: the file has no such index."""
         return None
 
-    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
+    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
         raise NotImplementedError
 
     def _text(self, row: int) -> StoredRow | None:
@@ -162,20 +174,27 @@ class _Hdf5Vectors(StoredVectors):
         self.path = path
         self._file = h5py.File(path, "r")
         self.metadata = {name: str(value) for name, value in self._file.attrs.items()}
-        self._length = sum(str(name).isdecimal() for name in self._file)
+        # Of proteins, in their order.
+        self._names = list(map(str, self._file)) if self.metadata.get("rows") == "ids" else None
+        self._length = len(self._names or [name for name in self._file if str(name).isdecimal()])
 
     def __len__(self) -> int:
         return self._length
 
-    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
-        return np.asarray(dataset(self._file, str(row)))
+    def _dataset(self, row: int) -> h5py.Dataset:
+        return dataset(self._file, str(row) if self._names is None else self._names[row])
+
+    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
+        return np.asarray(self._dataset(row))
 
     def lengths(self) -> Iterator[int]:
         """See `StoredVectors`."""
-        return (dataset(self._file, str(row)).shape[-2] for row in range(len(self)))
+        return (1 if self.is_pooled else self._dataset(row).shape[-2] for row in range(len(self)))
 
     def _text(self, row: int) -> StoredRow | None:
-        return read_hdf5(self._file, row)
+        if self._names is None:
+            return read_hdf5(self._file, row)
+        return read_protein(self._dataset(row), json.loads(self.metadata.get("files", "[]")))
 
     def sentence_index(self) -> dict[str, str] | None:
         """See `StoredVectors`."""
@@ -206,7 +225,9 @@ class _NpyVectors(StoredVectors):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
+    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
+        if self.is_pooled:
+            return np.array(self._numbers[row])
         numbers = self._numbers[self._offsets[row] : self._offsets[row + 1]]
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
 
@@ -243,14 +264,14 @@ class _ParquetVectors(StoredVectors):
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        self._group: tuple[int, list[Float[np.ndarray, "*layers tokens dim"]]] = (-1, [])
+        self._group: tuple[int, list[Float[np.ndarray, "... dim"]]] = (-1, [])
         self._text_group: tuple[int, list[StoredRow]] = (-1, [])
         self._files = json.loads(self.metadata.get("files", "[]"))
 
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
+    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         if self._group[0] != group:
             self._group = (group, list(self._read(group)))
@@ -258,6 +279,8 @@ class _ParquetVectors(StoredVectors):
 
     def lengths(self) -> Iterator[int]:
         """See `StoredVectors`."""
+        if self.is_pooled:
+            return iter([1] * len(self))
         shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
         return (shape[-2] for shape in shapes)
 
@@ -275,7 +298,12 @@ class _ParquetVectors(StoredVectors):
         """See `StoredVectors`."""
         return (range(int(a), int(b)) for a, b in pairwise(self._starts))
 
-    def _read(self, group: int) -> Iterator[Float[np.ndarray, "*layers tokens dim"]]:
+    def _read(self, group: int) -> Iterator[Float[np.ndarray, "... dim"]]:
+        if self.is_pooled:
+            column = self._file.read_row_group(group, columns=["vector"])["vector"].combine_chunks()
+            layers = [int(self.metadata["num_layers"])] if self.metadata["layers"] == "all" else []
+            yield from column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), *layers, -1)
+            return
         table = self._file.read_row_group(group, columns=["shape", "vectors"]).combine_chunks()
         rows = table["vectors"].combine_chunks()
         numbers = rows.values.flatten().to_numpy(zero_copy_only=False)

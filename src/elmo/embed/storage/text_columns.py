@@ -5,10 +5,11 @@
     line         that the row begins at, from 1
     sentence     number of the row in that line, from 1
     file         number of the row's file, from 0, where a text has several
+    id           of the record that the row is, in FASTA
 
 HDF5 has them in the group `text`: `offsets` (rows + 1,) is where the tokens of each row begin in `tokens` (tokens,)
 and `spans` (tokens, 2); `line`, `sentence` and `file` are (rows,), `files` has the files' names. npy has a JSON object
-per row in OUT.text.jsonl. Parquet has columns.
+per row in OUT.text.jsonl. Parquet has columns. HDF5 of FASTA has no group: each dataset has attributes of its own.
 """
 
 import json
@@ -45,6 +46,8 @@ class TextRow(Protocol):
     def sentence(self) -> int: ...
     @property
     def file(self) -> int: ...
+    @property
+    def id(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class StoredRow:
     line: int
     sentence: int = 1
     file: int = 0
+    id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class TextColumns:
     """The tokens before and after each row's own, if their vectors are kept."""
     files: tuple[str, ...] = ()
     """The names of the files, if there are several."""
+    has_ids: bool = False
+    """Whether every row has an id: FASTA."""
 
     def tokens(self, row: TextRow) -> list[str]:
         """The tokens that the vectors of a row belong to."""
@@ -135,6 +141,35 @@ def read_hdf5(file: h5py.File, row: int) -> StoredRow | None:
     return StoredRow(tokens, dataset(group, "spans")[start:stop].astype(np.int64), line, sentence, number)
 
 
+def write_protein(dataset: h5py.Dataset, row: TextRow, columns: TextColumns) -> None:
+    """What belongs to a protein, as attributes of its dataset: `original_id`, `line`, `length` in letters, `file`, and
+    `sequence`, the letters."""
+    dataset.attrs["original_id"] = row.id
+    dataset.attrs["line"] = row.line
+    if columns.files:
+        dataset.attrs["file"] = storable(columns.files[row.file])
+    tokens, spans = columns.tokens(row), columns.spans(row)
+    inner = slice(1, -1) if len(spans) and spans[0, 0] < 0 else slice(None)  # boundaries are nowhere
+    dataset.attrs["length"] = len(spans[inner])
+    if columns.has_tokens:
+        dataset.attrs["sequence"] = "".join(tokens[inner])
+    if inner.start:
+        dataset.attrs["boundaries"] = [tokens[0], tokens[-1]] if columns.has_tokens else ["", ""]
+
+
+def read_protein(dataset: h5py.Dataset, files: Sequence[str]) -> StoredRow:
+    """What `write_protein` wrote."""
+    attributes: Any = dataset.attrs
+    tokens = list(attributes.get("sequence", ""))
+    spans = np.arange(attributes["length"])[:, None] + [0, 1]
+    if "boundaries" in attributes:
+        before, after = attributes["boundaries"]
+        tokens = [before, *tokens, after] if tokens else []
+        spans = np.concatenate([[NOWHERE], spans, [NOWHERE]])
+    number = list(files).index(attributes["file"]) if files else 0
+    return StoredRow(tokens, spans, int(attributes["line"]), 1, number, attributes["original_id"])
+
+
 def dataset(group: h5py.Group, name: str) -> h5py.Dataset:
     """A dataset by its name. Raises TextError if it is missing."""
     found = group.get(name)
@@ -152,7 +187,7 @@ def json_lines(rows: Iterable[TextRow], lengths: NDArray[np.int64], columns: Tex
     for number, row in enumerate(rows):
         spans = columns.spans(row)
         _require_planned([len(spans)], lengths[number : number + 1])
-        values = {"line": row.line, "sentence": row.sentence}
+        values = ({"id": row.id} if columns.has_ids else {}) | {"line": row.line, "sentence": row.sentence}
         values |= {"file": columns.files[row.file]} if columns.files else {}
         values |= {"tokens": columns.tokens(row)} if columns.has_tokens else {}
         yield json.dumps(values | {"spans": spans.tolist()}, ensure_ascii=False) + "\n"
@@ -164,14 +199,15 @@ def row_of_json(line: bytes, files: Sequence[str] = ()) -> StoredRow:
     values = json.loads(line)
     number = files.index(values["file"]) if "file" in values else 0
     spans = np.array(values["spans"], dtype=np.int64).reshape(-1, 2)
-    return StoredRow(values.get("tokens", []), spans, values["line"], values["sentence"], number)
+    return StoredRow(values.get("tokens", []), spans, values["line"], values["sentence"], number, values.get("id"))
 
 
 def arrow_columns(arrow: Any, rows: Sequence[TextRow], columns: TextColumns) -> dict[str, Any]:
     """Columns of a Parquet file."""
     spans = [columns.spans(row) for row in rows]
     of_ints = arrow.list_(arrow.int32())
-    found = {
+    found = {"id": arrow.array([row.id for row in rows], arrow.string())} if columns.has_ids else {}
+    found |= {
         "line": arrow.array([row.line for row in rows], arrow.int64()),
         "sentence": arrow.array([row.sentence for row in rows], arrow.int32()),
     }
@@ -188,7 +224,7 @@ def row_of_arrow(values: dict[str, Any], files: Sequence[str] = ()) -> StoredRow
     """What `arrow_columns` gave of a row."""
     number = files.index(values["file"]) if values.get("file") is not None else 0
     spans = np.array([values["starts"], values["ends"]], dtype=np.int64).T.reshape(-1, 2)
-    return StoredRow(values.get("tokens") or [], spans, values["line"], values["sentence"], number)
+    return StoredRow(values.get("tokens") or [], spans, values["line"], values["sentence"], number, values.get("id"))
 
 
 def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:

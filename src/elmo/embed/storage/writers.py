@@ -1,11 +1,14 @@
 """Writers: the text and the vectors of all rows -> one file, in any of three formats.
 
 hdf5      AllenNLP's layout: dataset "0", "1", ... for each row, `sentence_to_index` (a JSON text), metadata as
-          attributes of the file; the group `text` joins the vectors to the text
+          attributes of the file; the group `text` joins the vectors to the text. Of proteins the datasets bear their
+          ids, in the order of the text, and nothing stands beside them: `text_columns.write_protein`
 npy       OUT: all tokens end to end, (tokens, dim) or (tokens, layers, dim); OUT.offsets.npy: where each row begins,
           and the end; OUT.text.jsonl; OUT.metadata.json
 parquet   `index`, `line`, `sentence`, `tokens`, `starts`, `ends`, `shape`, `vectors` (for each token a list of
           layers * dim values); a row group for each window
+
+Pooled, a row has one vector: datasets and npy have no axis of tokens, and Parquet has `vector` instead of `vectors`.
 
 A row is a sentence of the text; `text_columns` documents what is stored of it beside its vectors. Equal contents give
 equal bytes. Source of the HDF5 layout: AllenNLP 0.9 `allennlp/commands/elmo.py` (specification, 4.5).
@@ -33,11 +36,17 @@ from elmo.embed.storage.layout import (
     files_of,
     require_pyarrow,
 )
-from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5
+from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5, write_protein
 from elmo.errors import OutputError
-from elmo.shapes import Float
+from elmo.shapes import Float, Int
+from elmo.text.formats.fasta import dataset_name
 
 Arrays = Sequence[Float[np.ndarray, "*layers tokens dim"]]
+
+COMPRESSION = "gzip"
+"""What metadata call the compression of HDF5."""
+_DEFLATE_LEVEL = 4
+_CHUNK_BYTES = 1 << 20
 
 # Bytes a row costs beside its numbers, about: in HDF5 an object header, a link, an entry of the index.
 _BYTES_PER_ROW = 400
@@ -56,12 +65,14 @@ class FileContent:
     """For HDF5, called once the rows have been read: each sentence's row; None: it is left out."""
     windows: Callable[[], Iterator[Arrays]]
     """The arrays of all rows, in the groups that Parquet keeps."""
+    lengths: Int[np.ndarray, " rows"]
+    """Tokens of each row."""
 
     @property
     def overhead_bytes(self) -> int:
         """Approximate bytes of a file beside the vectors."""
-        num_rows = len(self.layout.lengths)
-        return self.columns.overhead_bytes(self.layout.num_tokens, num_rows) + _BYTES_PER_ROW * num_rows
+        num_rows = len(self.lengths)
+        return self.columns.overhead_bytes(int(self.lengths.sum()), num_rows) + _BYTES_PER_ROW * num_rows
 
     def stored(self) -> Iterator[Arrays]:
         """The windows' arrays as they are stored. Raises OutputError for a number that the type can't hold."""
@@ -101,20 +112,50 @@ def _is_copy(one: Path, other: Path) -> bool:
 
 
 def _write_hdf5(path: Path, content: FileContent) -> None:
-    kind, settings = h5py.h5t.py_create(content.layout.dtype), h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    settings.set_obj_track_times(False)  # so that equal contents give equal bytes
-    whole = h5py.h5s.ALL
-    with h5py.File(path, "x") as file:
+    kind, layout, columns = h5py.h5t.py_create(content.layout.dtype), content.layout, content.columns
+    in_utf8 = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+    in_utf8.set_char_encoding(h5py.h5t.CSET_UTF8)
+    whole, is_compressed = h5py.h5s.ALL, content.metadata.get("compression") == COMPRESSION
+    with _in_order(path) if columns.has_ids else h5py.File(path, "x") as file:
         file.attrs.update(dict(sorted(content.metadata.items())))
-        write_hdf5(file, content.rows(), content.layout.lengths, content.columns)
+        records = content.rows()
+        if not columns.has_ids:
+            write_hdf5(file, records, content.lengths, columns)
         if (index := content.sentence_index()) is not None:
             text = file.create_dataset(SENTENCE_INDEX, (1,), dtype=h5py.string_dtype())
             text[0] = json.dumps(dict(index))
         for row, array in enumerate(array for window in content.stored() for array in window):
+            array = layout.in_file(array)
+            record = next(records) if columns.has_ids else None
+            name = str(row) if record is None or record.id is None else dataset_name(record.id)
+            settings = _settings(array, is_compressed)
             space = h5py.h5s.create_simple(array.shape)
-            dataset = h5py.h5d.create(file.id, str(row).encode(), kind, space, settings)
+            dataset = h5py.h5d.create(file.id, name.encode(), kind, space, settings, in_utf8)
             if array.size:
                 dataset.write(whole, whole, np.ascontiguousarray(array))
+            if record is not None:
+                write_protein(h5py.Dataset(dataset), record, columns)
+
+
+def _in_order(path: Path) -> h5py.File:
+    """A new file whose datasets are listed as they were made, not by their names."""
+    settings = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    settings.set_link_creation_order(h5py.h5p.CRT_ORDER_TRACKED | h5py.h5p.CRT_ORDER_INDEXED)
+    settings.set_obj_track_times(False)
+    return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_EXCL, settings))
+
+
+def _settings(array: Float[np.ndarray, "..."], is_compressed: bool) -> h5py.h5p.PropDCID:
+    """How HDF5 stores an array."""
+    settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    settings.set_obj_track_times(False)  # so that equal contents give equal bytes
+    if is_compressed and array.size:
+        rows = max(1, _CHUNK_BYTES // (array.shape[-1] * array.itemsize))
+        chunk = (min(rows, array.shape[-2]), array.shape[-1]) if array.ndim > 1 else array.shape
+        settings.set_chunk((1,) * (array.ndim - len(chunk)) + chunk)
+        settings.set_shuffle()  # equal bytes of the numbers side by side: the exponents are much alike
+        settings.set_deflate(_DEFLATE_LEVEL)
+    return settings
 
 
 def _write_npy(path: Path, content: FileContent) -> None:
@@ -122,7 +163,7 @@ def _write_npy(path: Path, content: FileContent) -> None:
     offsets, text, metadata, data = files_of(path, "npy")
     np.save(offsets, np.concatenate([[0], np.cumsum(layout.lengths, dtype=np.int64)]))
     with text.open("w", encoding="utf-8") as lines:
-        lines.writelines(json_lines(content.rows(), layout.lengths, content.columns))
+        lines.writelines(json_lines(content.rows(), content.lengths, content.columns))
     facts = dict(sorted(content.metadata.items()))
     metadata.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     layers = () if layout.num_layers is None else (layout.num_layers,)
@@ -165,9 +206,12 @@ def _table(arrow: Any, content: FileContent, first: int, rows: Sequence[TextRow]
     columns = {
         "index": arrow.array(range(first, first + len(arrays)), arrow.int64()),
         **arrow_columns(arrow, rows, content.columns),
-        "shape": arrow.array([array.shape for array in arrays], arrow.list_(arrow.int32())),
-        "vectors": arrow.ListArray.from_arrays(arrow.array(offsets, arrow.int32()), each),
     }
+    if layout.is_pooled:
+        columns["vector"] = each
+    else:
+        columns["shape"] = arrow.array([array.shape for array in arrays], arrow.list_(arrow.int32()))
+        columns["vectors"] = arrow.ListArray.from_arrays(arrow.array(offsets, arrow.int32()), each)
     return arrow.table(columns).replace_schema_metadata(dict(sorted(content.metadata.items())))
 
 

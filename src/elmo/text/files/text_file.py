@@ -17,8 +17,8 @@ from typing import BinaryIO, Literal
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.unpacking import OPENERS, PARQUET, as_utf8, open_parquet
 
-Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu"]
-FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu"]
+Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu", "fasta"]
+FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu", "fasta"]
 
 STDIN = "-"
 
@@ -32,6 +32,8 @@ _FORMAT_OF_SUFFIX: dict[str, Format] = {
     ".tsv": "tsv",
     ".conllu": "conllu",
     ".conllup": "conllu",
+    # Not .fa, which is Persian too; what is in it shows.
+    **dict.fromkeys((".fasta", ".faa", ".fas", ".fsa", ".fna"), "fasta"),
     **dict.fromkeys((".testa", ".testb", ".bio", ".iob", ".iob2", ".bmes", ".bioes", ".iobes"), "conll"),
 }
 # train.conll, x.v4_gold_conll, y.conllx, z.conll09, and each of them with .txt behind.

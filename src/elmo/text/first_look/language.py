@@ -54,6 +54,11 @@ class Language:
     def _common(self) -> frozenset[str]:
         return frozenset(itertools.islice((word for word in self._vocabulary if word.isalpha()), _COMMON_WORDS))
 
+    @property
+    def has_words(self) -> bool:
+        """Whether most of its most frequent entries are words, which of a model of proteins are letters."""
+        return bool(self._common) and sum(len(word) > 1 for word in self._common) > len(self._common) / 2
+
     def why_foreign(self, sentences: Iterable[Sequence[str]]) -> str | None:
         """What shows that the sentences are in another language than the vocabulary; None: nothing does.
 

@@ -14,6 +14,7 @@ from elmo.errors import TextWarning
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language, bundled_model_for
 from elmo.text.first_look.remains import remains_in
+from elmo.text.formats.fasta import FastaRecord
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
@@ -25,6 +26,8 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 LINES_LOOKED_AT = 1000
 OTHER_MODEL = "Name a model of its language with --model; 'elmo models' lists them."
 _CHARACTERS_LOOKED_AT = 200_000
+_NUCLEOTIDES = frozenset("ACGTUN")
+_FEWEST_NUCLEOTIDES = 50  # short peptides may have no others
 # A program that writes line by line into a pipe shouldn't wait long for vectors, unless the tokenizer must be chosen.
 _LINES_OF_STREAMS = 64
 
@@ -47,6 +50,8 @@ class FirstLook:
     """Lines of text that were looked at."""
     num_with_several: int = 0
     """How many of them hold several sentences, in text that is read line by line and looks raw."""
+    is_fasta: bool = False
+    """Whether the sentences are proteins, of letters."""
 
     @property
     def note(self) -> str | None:
@@ -86,7 +91,7 @@ class FirstLook:
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
             "remains": self._on_remains(),
-            "language": self._on_language(language, other_model),
+            "language": self._on_proteins(language) if self.is_fasta else self._on_language(language, other_model),
         }
         return {about: message for about, message in found.items() if message}
 
@@ -148,6 +153,20 @@ class FirstLook:
             f"{self.name} has {', '.join(found)}. ELMo reads them as words: each gets a vector, and changes those of "
             "the words beside it. Clean the text first."
         )
+
+    def _on_proteins(self, language: Language) -> str | None:
+        letters = {letter for sentence in self.sentences for letter in sentence}
+        if language.has_words:
+            return (
+                f"{self.name} has proteins, but the model has read words. Its vectors will be poor. Use a model of "
+                "proteins: --model seqvec."
+            )
+        if letters <= _NUCLEOTIDES and sum(map(len, self.sentences)) >= _FEWEST_NUCLEOTIDES:
+            return (
+                f"{self.name} has no letters but {' '.join(sorted(letters))}: it looks like DNA or RNA, which a model "
+                "of proteins reads as alanine, cysteine, glycine and threonine. Translate it first."
+            )
+        return None
 
     def _on_language(self, language: Language, other_model: str) -> str | None:
         return foreign_warning(self.sentences, language, self.name, other_model)
@@ -220,7 +239,8 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     several = 0
     if punctuation.is_raw and reading.sentences == "lines":
         several = sum(len(sentence_spans(text)) > 1 for text in texts)
-    return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several)
+    is_fasta = any(isinstance(row, FastaRecord) for row in given)
+    return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several, is_fasta)
 
 
 def decomposed_words(words: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 JSON lines: each line an object, one field of which is a text or a list of tokens. CoNLL columns: the tokens are in the
 first column, as in CoNLL-2000 and CoNLL-2003, or in the one whose number is given: 2 in CoNLL-X and CoNLL-2009, 4 in
-CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks by `conllu`.
+CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks by `conllu`, proteins by `fasta`.
 """
 
 import json
@@ -14,6 +14,7 @@ from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
 from elmo.text.formats.conllu import conllu_sentences
+from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
 from elmo.text.formats.table import names_separator, table_rows
 from elmo.text.sentence_checks import are_texts
@@ -161,12 +162,14 @@ def rows_of(
         return table_rows(lines, name, form.field, on_bad_line, first, header, separator=form.separator)
     if form.format == "tsv":
         return table_rows(lines, name, form.field, on_bad_line, first, header, separator=None)
+    if form.format == "fasta":
+        return fasta_records(lines, name, on_bad_line, first)
     return lines
 
 
 def bad_line_of(format: Format) -> str:
     """What `rows_of` gets instead of a line that couldn't be decoded."""
-    return UNDECODABLE if format in ("conllu", "conll") else ""
+    return UNDECODABLE if format in ("conllu", "conll", "fasta") else ""
 
 
 class NumberedRows:
@@ -194,7 +197,8 @@ class NumberedRows:
         for row in rows:
             begins = self._read if self._begins is None else self._begins
             self._begins = None
-            yield begins, row
+            # A record ends with the header of the next one.
+            yield row.line if isinstance(row, FastaRecord) else begins, row
 
     def _counted(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:

@@ -20,8 +20,8 @@ _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*
 _MARKUP = ("<?xml", "<!DOCTYPE", "<!doctype", "<!--")
 # Marks that texts for language models have for words.
 _SPECIAL_WORDS = {"s", "unk", "pad", "mask", "eos", "bos", "sos", "sep", "cls", "num", "url", "user", "n"}
-_FASTA_HEADER = re.compile(r">[\w|]")
-_PROTEIN = re.compile(r"[A-Za-z*-]+")
+# A header and the first letters; behind "> " quotations stand too.
+_FASTA = re.compile(r">[\w|][^\n]*\n\s*[A-Za-z*-]+|> [\w|][^\n]*\n[A-Z*-]{10,}")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 # The tags of Universal Dependencies and of the Penn Treebank, with the universal ones of Petrov et al. 2012.
 _PART_OF_SPEECH = re.compile(
@@ -63,9 +63,8 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     if first.startswith(_MARKUP) or _is_element(first, filled):
         extracted = " (of WikiExtractor: --json makes objects)" if first.startswith("<doc ") else ""
         return Sign(f"XML or HTML ({first[:40]!r})", f"Extract its text first{extracted}")
-    if _FASTA_HEADER.match(first) and len(filled) > 1 and _PROTEIN.fullmatch(filled[1].strip()):
-        step = "Write each sequence into a line, with spaces between its letters, without the headers"
-        return Sign(f"FASTA ({first[:40]!r})", step)
+    if _FASTA.fullmatch("\n".join([first, *(line.rstrip() for line in filled[1:2])])):
+        return Sign(f"FASTA ({first[:40]!r})", "Use --format fasta", "fasta")
     if first.startswith("sep=") and len(first) == 5:
         return Sign("CSV", "Use --format csv", "csv")
     return None

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from elmo.errors import ElmoError, TextError
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.fasta import FastaRecord
 from elmo.text.formats.rows import Row
 from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.settings import OnSkipped, Reading, SentenceEnds
@@ -41,6 +42,8 @@ class PlacedSentence:
     """Whether it has no tokens because it stands for a bad line, and not for a blank one."""
     own_spans: NDArray[np.int64] | None = None
     """The spans, where tokens are written otherwise in the text."""
+    id: str | None = None
+    """Of the record, in FASTA."""
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -132,7 +135,10 @@ def sentences_of(
 
 
 def _given(tokens: list[str], row: PlacedRow, marks: Marks) -> PlacedSentence:
-    """A list of tokens."""
+    """A list of tokens; letters of FASTA are counted as residues are, those alone that are read."""
+    if isinstance(tokens, FastaRecord):
+        spans = np.arange(len(tokens))[:, None] + [0, 1]
+        return PlacedSentence(list(tokens), "".join(tokens), row.line, file=row.file, own_spans=spans, id=tokens.id)
     text, read = " ".join(tokens), as_trained(tokens, marks)
     return PlacedSentence(
         read,

@@ -1,7 +1,8 @@
 """A published model by its name: in the cache folder, downloaded at the first use.
 
 name -> source_of   its files and their addresses
-     -> transfer    each file, from the first address that gives it, compared with its published SHA-256 if it is known
+     -> transfer    each file, from the first address that gives it, compared with its published SHA-256, or else with
+                    the one that it had here at the first download
      -> a folder    that appears whole: CACHE/published/NAME
 
 One process downloads a model, others wait for it. What a killed process has begun is continued.
@@ -19,7 +20,7 @@ from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash, is_file
 from elmo.disk.cache import cache_folder
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_json
+from elmo.disk.json_file import read_json, write_json
 from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import Progress, following
 from elmo.weights import formats
@@ -59,8 +60,32 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
         raise WeightFileError(f"{name}: is not downloaded yet. {_by_hand(source, folder)}")
     with _alone(name) as parts, following(progress) as reported:
         if not _is_complete(source, folder):  # another process may have been faster
-            _download(source, folder, parts, reported)
+            _download_any(source, folder, parts, reported)
     return folder
+
+
+def _download_any(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
+    """The model as one of the sources that it has."""
+    try:
+        _download(source, folder, parts, progress)
+    except WeightFileError as error:
+        if source.otherwise is None:
+            raise
+        try:
+            parts.mkdir(exist_ok=True)
+            _download(source.otherwise, folder, parts, progress)
+        except WeightFileError as second:
+            raise WeightFileError(f"{error} The files one by one: {second}") from None
+
+
+def seen_hashes(name: str) -> dict[str, str]:
+    """File -> the SHA-256 that it had when the model was first downloaded to this machine's cache folder."""
+    record = _record_of_hashes(name)
+    return read_json(record) if is_file(record) else {}
+
+
+def _record_of_hashes(name: str) -> Path:
+    return cache_folder() / "seen" / f"{name.replace('/', '-').replace(':', '-')}.json"
 
 
 def from_archive(archive: Path) -> Path:
@@ -111,6 +136,7 @@ def _alone(name: str) -> Iterator[Path]:
 
 def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
     here = {file.name: _downloaded_file(source, file, folder, parts, progress) for file in source.files}
+    hashes = seen_hashes(source.name) | {name: file_hash(part) for name, part in here.items()}
     try:
         archive = next(iter(here.values())) if source.is_archive else None
         size = unpacked_size(archive, max_bytes=MAX_BYTES) if archive else 0
@@ -127,18 +153,22 @@ def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> 
         raise
     for path in parts.iterdir():
         shutil.rmtree(path, ignore_errors=True)
+    record = _record_of_hashes(source.name)
+    record.parent.mkdir(exist_ok=True)
+    write_json(record, hashes)
 
 
 def _downloaded_file(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: Progress) -> Path:
     """One file, from the first address that gives it, checked."""
-    known = published_hash(file.name)
+    published, seen = published_hash(file.name), seen_hashes(source.name).get(file.name)
+    known = published or seen
     failures: list[tuple[str, str]] = []
     for address in file.addresses:
         part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
         part.parent.mkdir(exist_ok=True)
         try:
             transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
-            _require_file(part, known)
+            _require_file(part, known, whose="published file has" if published else _first_seen(source.name))
             if known is None and address.startswith("http:"):
                 warnings.warn(
                     f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
@@ -162,7 +192,14 @@ def _reasons(failures: list[tuple[str, str]]) -> str:
     return "; ".join(f"{address}: {reason}" for address, reason in failures)
 
 
-def _require_file(part: Path, known: str | None) -> None:
+def _first_seen(name: str) -> str:
+    """For the message about another file than the first one."""
+    return (
+        f"one that was first downloaded, noted in {_record_of_hashes(name)} (remove that if you trust the new one), had"
+    )
+
+
+def _require_file(part: Path, known: str | None, *, whose: str) -> None:
     """Discards and refuses a file that is not the published one, or whose content doesn't match its name."""
     problem, suffix = None, part.suffix
     if suffix in _MAGIC:
@@ -175,7 +212,7 @@ def _require_file(part: Path, known: str | None) -> None:
         except WeightFileError:
             problem = "the answer is not JSON (it may be a login page)"
     if problem is None and known is not None and known != (found := file_hash(part)):
-        problem = f"the file has the SHA-256 {found}, but the published file has {known}"
+        problem = f"the file has the SHA-256 {found}, but the {whose} {known}"
     if problem is not None:
         discard(part)
         raise Refused(problem)

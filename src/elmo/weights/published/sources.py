@@ -42,6 +42,8 @@ class Source:
     files: tuple[RemoteFile, ...]
     """The weights, or the archive, come last."""
     is_archive: bool
+    otherwise: "Source | None" = None
+    """The same model as other files, if these can't be had."""
 
 
 def is_published(name: str) -> bool:
@@ -89,21 +91,29 @@ def _files(model: KnownModel, mirrors: Sequence[str]) -> Source:
     if not model.addresses:
         raise WeightFileError(
             f"{model.name}: is a published model, but no address of it is known. Get its files "
-            f"({', '.join(model.files)}) from its publishers and pass the pair (options.json, weights.hdf5)."
+            f"({', '.join(model.files)}) from its publishers{_page(model)} and pass the pair (options.json, "
+            "weights.hdf5)."
         )
-    return Source(
-        model.name,
-        tuple(
-            RemoteFile(
-                file,
-                _addresses(model.name, file, model.addresses, mirrors),
-                f"{model.addresses[0]}{file}",
-                _FLOAT_BYTES * (model.parameters or 0) if file.endswith(".hdf5") else 1,
-            )
-            for file in model.files
-        ),
-        is_archive=False,
+    files = Source(model.name, tuple(_file(model, file, mirrors) for file in model.files), is_archive=False)
+    if not model.archive:
+        return files
+    root, _, archive = model.archive.rpartition("/")
+    zipped = RemoteFile(archive, _addresses(model.name, archive, [f"{root}/"], mirrors), model.archive)
+    return Source(model.name, (zipped,), is_archive=True, otherwise=files)
+
+
+def _file(model: KnownModel, file: str, mirrors: Sequence[str]) -> RemoteFile:
+    copied_as = next((name for name in ("options.json", "weights.hdf5") if file.endswith(name)), file)
+    return RemoteFile(
+        file,
+        (*_addresses(model.name, file, model.addresses, mirrors), *(f"{copy}{copied_as}" for copy in model.copies)),
+        f"{model.addresses[0]}{file}",
+        _FLOAT_BYTES * (model.parameters or 0) if file.endswith(".hdf5") else 1,
     )
+
+
+def _page(model: KnownModel) -> str:
+    return "" if model.source == "unknown" else f" ({model.source})"
 
 
 def _addresses(name: str, file: str, roots: Sequence[str], mirrors: Sequence[str]) -> tuple[str, ...]:

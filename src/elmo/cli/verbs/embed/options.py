@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 # Of what must be meant to be the name of a file.
 _FILE_ENDINGS = (
     *(".txt", ".text", ".md", ".jsonl", ".ndjson", ".conll", ".conllu", ".csv", ".tsv"),
+    *(".fasta", ".fa", ".faa"),
     *(".gz", ".xz", ".bz2", ".zst"),
 )
 # That joining files and embedding none heeds, and that a file of vectors is needed for.
 _OF_JOINING = {"--join", "--output", "--force", "--json", "--quiet"}
-_OF_FILES = {"--resume", "--force", "--to", "--shard", "--store", "--forget-sentences"}
+_OF_FILES = {
+    *("--resume", "--force", "--to", "--shard", "--store", "--forget-sentences"),
+    *("--pool", "--compress", "--workers"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,11 @@ class Arguments:
     dtype: BilmDtype = "float32"
     store: Literal["float32", "float16"] = "float32"
     """Type of the stored vectors."""
+    compress: bool = False
+    """Compress HDF5 with gzip: somewhat smaller, slower to write."""
+    pool: Literal["mean", "max", "first", "last", "first_last"] | None = None
+    """One vector for each sentence or protein instead of one for each token. first_last: the forward half of the last
+    token's and the backward half of the first one's."""
     state: Literal["zero", "warm", "carry"] = "zero"
     """State that every sentence starts from. zero: zeros; warm: the model's warm state; carry: as in the originals, the
     state after the sentence in the same row of the previous batch."""
@@ -61,6 +70,8 @@ class Arguments:
     """Leave all words out of the file, and store only their positions in the text."""
     max_tokens: int | None = None
     """Maximum number of tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
+    workers: int = 1
+    """Number of processes that embed, each with its share of the cores (or OMP_NUM_THREADS). The file is the same."""
     shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
     """Embed the I-th of N parts of the text, for N machines; --join combines the files."""
     join: bool = False

@@ -104,6 +104,7 @@ def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", embedder:
     tokens, spans = _with_boundaries(place, embedder)
     values = {
         "index": index,
+        **({} if place.id is None else {"id": place.id}),
         "line": place.line,
         "sentence": place.sentence,
         "tokens": tokens,

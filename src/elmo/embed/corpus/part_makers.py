@@ -1,0 +1,184 @@
+"""Part makers: what embeds the windows of a text and writes them as parts: this process, or several others.
+
+A window's vectors depend on the window alone, so whoever computes it writes the same part. Each process loads the model
+and has its share of the processor's cores.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from elmo.embed.corpus.partial_folder import Parts
+from elmo.embed.embedder import Embedder, StatePolicy
+from elmo.embed.results.pooling import Pool
+from elmo.errors import ConfigError
+from elmo.layer_choice import Layers
+from elmo.ops.native.kinds import ComputeType
+from elmo.ops.native.threads import num_threads
+from elmo.process.worker_pool import WorkerDied, WorkerPool
+from elmo.shapes import Float
+from elmo.weights.hub import Files
+
+Done = Callable[[range], object]
+"""Called with each window whose part is written."""
+
+
+class Wanted(NamedTuple):
+    """Which vectors of a window's rows are wanted."""
+
+    layers: Layers
+    pool: Pool | None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How another process makes an embedder that computes the same."""
+
+    files: Files
+    dtype: ComputeType
+    state: StatePolicy
+    keep_boundaries: bool
+    max_tokens: int
+    hashes: tuple[str, str | None]
+    """Of the model and of its warm state."""
+
+    @classmethod
+    def of(cls, embedder: Embedder) -> "Recipe":
+        """ConfigError for an embedder that no other process can make."""
+        if embedder.files is None or embedder.device != "cpu" or embedder.state == "carry":
+            raise ConfigError(
+                f"several workers can't do the work of {embedder!r}: each of them loads the model from its files and "
+                "computes on the CPU without torch, and no sentence may depend on the one before. Use a new "
+                "Embedder.from_pretrained(MODEL, device='cpu') with the state 'zero' or 'warm', or one worker."
+            )
+        hashes = (embedder.model_hash, embedder.state_hash)
+        return cls(
+            embedder.files, embedder.dtype, embedder.state, embedder.keep_boundaries, embedder.max_tokens, hashes
+        )
+
+    def make(self) -> Embedder:
+        """ConfigError if the files are not of the model any more."""
+        embedder = Embedder.from_pretrained(
+            self.files,
+            device="cpu",
+            dtype=self.dtype,
+            state=self.state,
+            keep_boundaries=self.keep_boundaries,
+            max_tokens=self.max_tokens,
+        )
+        if (embedder.model_hash, embedder.state_hash) != self.hashes:
+            raise ConfigError(
+                f"{self.files}: holds another model, or another warm state, than the embedder has: it was changed "
+                "meanwhile, or in memory alone. Save the model (save_warm_state), load it anew, or use one worker."
+            )
+        return embedder
+
+
+class PartMaker(Protocol):
+    """Makes parts, one after the other or several at once."""
+
+    def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
+        """Embeds the rows of a window and writes its part, at the latest before `finish` returns."""
+        ...
+
+    def finish(self) -> None:
+        """All parts are written; raises what went wrong."""
+        ...
+
+
+class _OneBehind:
+    """Embeds in this process. While one window is embedded, the one before is written."""
+
+    def __init__(self, embedder: Embedder, wanted: Wanted, done: Done, pool: ThreadPoolExecutor) -> None:
+        self._embedder, self._wanted, self._done, self._pool = embedder, wanted, done, pool
+        self._written: Future[None] | None = None
+        self._window = range(0)
+
+    def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
+        """See `PartMaker`."""
+        arrays = _embedded(self._embedder, rows, self._wanted)
+        state = self._embedder.state_dict() if self._embedder.state == "carry" else None
+        self.finish()
+        self._written, self._window = self._pool.submit(parts.write, window, arrays, state), window
+
+    def finish(self) -> None:
+        """See `PartMaker`."""
+        if self._written is not None:
+            self._written.result()
+            self._written = None
+            self._done(self._window)
+
+
+class _InWorkers:
+    """Embeds in `number` processes, each of which has one window under way and one waiting."""
+
+    def __init__(self, pool: WorkerPool, number: int, recipe: Recipe, wanted: Wanted, done: Done) -> None:
+        self._pool, self._recipe, self._wanted, self._done = pool, recipe, wanted, done
+        self._most = 2 * number
+        self._waiting: dict[Future[None], range] = {}
+
+    def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
+        """See `PartMaker`."""
+        while len(self._waiting) >= self._most:
+            self._wait_for_one()
+        task = (self._recipe, self._wanted, parts.of_window(window), window, [list(row) for row in rows])
+        self._waiting[self._pool.submit(_make_part, *task)] = window
+
+    def finish(self) -> None:
+        """See `PartMaker`."""
+        while self._waiting:
+            self._wait_for_one()
+
+    def _wait_for_one(self) -> None:
+        for finished in wait(self._waiting, return_when=FIRST_COMPLETED).done:
+            window = self._waiting.pop(finished)
+            try:
+                finished.result()
+            except WorkerDied as error:
+                raise WorkerDied(f"{error} Use fewer --workers and continue with --resume.") from None
+            self._done(window)
+
+
+@contextmanager
+def part_maker(
+    workers: int, embedder: Embedder, wanted: Wanted, done: Done, held_files: Sequence[int]
+) -> Iterator[PartMaker]:
+    """What makes parts inside the block: this process, or with more than one of `workers` as many others.
+
+    `held_files`: descriptors that stay open, with their locks, as long as one of them lives.
+    """
+    if workers == 1:
+        # Whatever happens, the window that is being written is finished.
+        with ThreadPoolExecutor(1, thread_name_prefix="one-behind") as threads:
+            yield _OneBehind(embedder, wanted, done, threads)
+        return
+    recipe, threads = Recipe.of(embedder), {"OMP_NUM_THREADS": str(max(1, num_threads() // workers))}
+    # Who has set the variable means each process.
+    environment = {} if "OMP_NUM_THREADS" in os.environ else threads
+    with WorkerPool(workers, held_files=held_files, environment=environment) as processes:
+        yield _InWorkers(processes, workers, recipe, wanted, done)
+
+
+def _embedded(
+    embedder: Embedder, rows: Sequence[Sequence[str]], wanted: Wanted
+) -> list[Float[np.ndarray, "*layers tokens dim"]]:
+    if wanted.pool is None:
+        return embedder.embed(rows, wanted.layers)
+    return [array[..., None, :] for array in embedder.embed(rows, wanted.layers, pool=wanted.pool)]
+
+
+@lru_cache(1)
+def _made(recipe: Recipe) -> Embedder:
+    """In a worker: the embedder, loaded once."""
+    return recipe.make()
+
+
+def _make_part(recipe: Recipe, wanted: Wanted, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
+    """In a worker."""
+    parts.write(window, _embedded(_made(recipe), rows, wanted))
