@@ -148,7 +148,7 @@ def _texts(
         raise ConfigError(f"there are {len(given)} {name}, but {len(masks)} masks. Pass one mask for each.")
     for place, (text, mask) in enumerate(zip(given, masks or repeat(None), strict=False)):
         rows = _checked(text, f"{name}[{place}]", dim)
-        if np.ndim(text) == 1:  # type: ignore[arg-type]
+        if np.ndim(text) == 1:
             raise ConfigError(
                 f"{name}[{place}] has shape {rows.shape[1:]}, but must be (tokens, dim): the vectors of one text. "
                 "Pass a list with an array for each text; of a single one [array]."
