@@ -39,6 +39,7 @@ RUN_BY = {
     "docs/pretraining.md": "tests/test_docs.py",
     "docs/progress.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
+    "docs/search.md": "tests/test_docs.py",
     "docs/serving.md": "tests/serve/test_page.py",
     "docs/tag-your-own-text.md": "tests/test_docs.py",
     "docs/tasks/ner.md": "tests/tasks/test_pages.py",

@@ -8,6 +8,7 @@ may be missing are hits.
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,6 @@ class Candidates:
 def require_library() -> Any:
     """FAISS. Raises MissingExtraError without it."""
     try:
-        import faiss
+        return import_module("faiss")
     except ImportError:
         raise MissingExtraError("faiss", "faiss", "approximate search in a context index") from None
-    return faiss

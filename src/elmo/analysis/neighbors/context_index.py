@@ -143,8 +143,8 @@ class ContextIndex:
         require_setting(count >= 1, "count", count, "1 or more")
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
-        is_found = isinstance(layer, int) and self._checked(layer) > 0 and not center and self.facts.is_approximate
-        if which == "any" and not is_found:
+        found_in = layer if isinstance(layer, int) and not center and self.facts.is_approximate else 0
+        if which == "any" and not self._checked(found_in):
             return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
@@ -152,9 +152,9 @@ class ContextIndex:
             tokens = np.flatnonzero(is_word)
             cosines = self.vectors(tokens, layer) @ direction
             return self._best(cosines, count, {not_sentence}, each_word_once=False, tokens=tokens)
-        if is_found:
+        if found_in := self._checked(found_in):
             allowed = ~is_word if which == "other" else None
-            hits = self._found(direction, layer, count, {not_sentence}, allowed)
+            hits = self._found(direction, found_in, count, {not_sentence}, allowed)
             if len(hits) == count:
                 return hits
         excluded = is_word if which == "other" else ~is_word if which == "same" else False
@@ -171,7 +171,7 @@ class ContextIndex:
     ) -> list[Hit]:
         """The best of the tokens that FAISS finds. With `allowed`, only these count, each word once."""
         hits: list[Hit] = []
-        for tokens in self._layers.candidates(self._checked(layer)).tokens(direction):
+        for tokens in self._layers.candidates(layer).tokens(direction):
             tokens = tokens if allowed is None else tokens[allowed[tokens]]
             cosines = self.vectors(tokens, layer) @ direction
             hits = self._best(cosines, count, left_out, each_word_once=allowed is not None, tokens=tokens)

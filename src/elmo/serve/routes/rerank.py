@@ -44,8 +44,8 @@ class RerankRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Of `texts`: whether scores are sums over the query's tokens, and not means."""
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
-    layers: str | int | list[float] = "average"
-    """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+    layers: str | int | list[float] = 0
+    """"average", "top", an index (0: the token layer, which finds the most; -1: the top one), or a weight for each."""
     tokenizer: str | None = None
     """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
     truncate: bool | None = None
@@ -111,7 +111,7 @@ async def answer(request: Request) -> Response:
 
     # Each document's vectors are compared and forgotten, batch by batch.
     scores = np.concatenate(await service.embed(request, model, documents, body.layers, deadline, then=score))
-    best = np.argsort(-scores, kind="stable")[: body.top_n].tolist()
+    best: list[int] = np.argsort(-scores, kind="stable")[: body.top_n].tolist()
     if not body.raw_scores or field == "documents":
         scores = scores / len(query)
     if field == "texts":
