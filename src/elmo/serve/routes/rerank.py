@@ -45,7 +45,7 @@ class RerankRequest(msgspec.Struct, forbid_unknown_fields=True):
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
     layers: str | int | list[float] = 0
-    """"average", "top", an index (0: the token layer, which finds the most; -1: the top one), or a weight for each."""
+    """"average", "top", an index (0: the token layer, the default; -1: the top one), or a weight for each layer."""
     tokenizer: str | None = None
     """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
     truncate: bool | None = None
