@@ -71,6 +71,10 @@ NOT_RUN = {
         "docs/reproduction.md",
         "elmo static TEXT",
     ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
+    (
+        "docs/search.md",
+        "python runs/retrieval.py",
+    ): "takes data from elsewhere; tests/runs/test_retrieval.py runs it on a text of its own",
     ("docs/serving.md", "elmo serve\n"): "serves until it is ended; tests/serve/test_page.py reads its arguments and "
     "sends all requests of the page to a server",
 }
