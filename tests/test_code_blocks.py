@@ -44,6 +44,7 @@ RUN_BY = {
     "docs/progress.md": "tests/test_docs.py",
     "docs/proteins.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
+    "docs/search.md": "tests/test_docs.py",
     "docs/serving.md": "tests/serve/test_page.py",
     "docs/tag-your-own-text.md": "tests/test_docs.py",
     "docs/tasks/ner.md": "tests/tasks/test_pages.py",
@@ -76,6 +77,10 @@ NOT_RUN = {
         "docs/reproduction.md",
         "elmo static TEXT",
     ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
+    (
+        "docs/search.md",
+        "python runs/retrieval.py",
+    ): "takes data from elsewhere; tests/runs/test_retrieval.py runs it on a text of its own",
     ("docs/serving.md", "elmo serve\n"): "serves until it is ended; tests/serve/test_page.py reads its arguments and "
     "sends all requests of the page to a server",
 }

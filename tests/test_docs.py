@@ -108,6 +108,7 @@ def run_line(line: str) -> int:
         ("faq.md", 1),
         ("index.md", 1),
         ("progress.md", 1),
+        ("search.md", 1),
     ],
 )
 def test_every_block_of_a_page_runs_and_prints_what_it_says(

@@ -19,8 +19,8 @@ ERRORS = {
     *("TextWarning", "WeightFileError"),
 }
 FUNCTIONS = {
-    *("embed_corpus", "join_shards", "load_task_model", "log_probabilities", "nearest", "perplexity", "read_vectors"),
-    *("similarity", "substitutes"),
+    *("embed_corpus", "join_shards", "load_task_model", "log_probabilities", "maxsim", "nearest", "perplexity"),
+    *("read_vectors", "similarity", "substitutes"),
 }
 PROMISED = CLASSES | ERRORS | FUNCTIONS | {"__version__"}
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"

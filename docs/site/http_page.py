@@ -23,10 +23,14 @@ def _paths(document: Mapping[str, Any]) -> Iterator[str]:
         for method, operation in methods.items():
             yield f"## {method.upper()} {path}\n\n{operation['summary']}.\n"
             if "requestBody" in operation:
-                yield _fields("request", schemas[_named(operation["requestBody"]["content"]["application/json"])])
+                yield _fields(
+                    "request", schemas[_name(operation["requestBody"]["content"]["application/json"]["schema"])]
+                )
             content = operation["responses"]["200"]["content"]
             if "application/json" in content:
-                yield _fields("answer", schemas[_named(content["application/json"])])
+                schema = content["application/json"]["schema"]
+                is_object = "$ref" in schema  # else a list, or one of several
+                yield _fields("answer", schemas[_name(schema)]) if is_object else f"The answer: {_type(schema)}.\n"
             yield "Media types of the answer: " + ", ".join(f"`{kind}`" for kind in content) + ".\n"
             refusals = ", ".join(status for status in operation["responses"] if status != "200")
             yield f"[Statuses](#statuses) of errors: {refusals}.\n"
@@ -44,11 +48,11 @@ def _types(document: Mapping[str, Any]) -> Iterator[str]:
     """What is part of a request or an answer; those that are nothing else are shown with their paths."""
     schemas = document["components"]["schemas"]
     whole = {
-        _named(body["content"]["application/json"])
+        _name(body["content"]["application/json"]["schema"])
         for methods in document["paths"].values()
         for operation in methods.values()
         for body in (operation.get("requestBody"), operation["responses"]["200"])
-        if body is not None and "application/json" in body["content"]
+        if body is not None and "$ref" in body["content"].get("application/json", {}).get("schema", {})
     }
     parts = {name for name in schemas if f'schemas/{name}"' in json.dumps(schemas)}
     for name in sorted(schemas.keys() - whole | parts):
@@ -72,7 +76,7 @@ def _default(kind: Mapping[str, Any]) -> str:
 
 def _type(kind: Mapping[str, Any]) -> str:
     if "$ref" in kind:
-        name = kind["$ref"].rsplit("/", 1)[1]
+        name = _name(kind)
         return f"[{name}](#{name.lower()})"
     if "anyOf" in kind:
         return " or ".join(_type(one) for one in kind["anyOf"])
@@ -87,5 +91,5 @@ def _type(kind: Mapping[str, Any]) -> str:
     return str(kind.get("type", "any value"))
 
 
-def _named(content: Mapping[str, Any]) -> str:
-    return content["schema"]["$ref"].rsplit("/", 1)[1]
+def _name(schema: Mapping[str, Any]) -> str:
+    return schema["$ref"].rsplit("/", 1)[1]

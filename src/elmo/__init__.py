@@ -7,7 +7,7 @@ Vectors
     EmbeddedText        what `Embedder.embed_text` returns: tokens, their places in the text, their vectors
     embed_corpus        files of text -> a file of vectors, resumable; join_shards puts the parts of a text together
     read_vectors        a file of vectors -> its arrays and tokens, as StoredVectors
-    similarity          cosines; nearest finds the vectors with the largest ones
+    similarity          cosines; nearest finds the vectors with the largest ones, maxsim compares texts token by token
 In a model of your own
     ELMo                the layer for downstream models: biLM and scalar mixes
     BiLM                the pretrained network; BiLMConfig is its architecture
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from elmo.embed.corpus.join import join_shards
     from elmo.embed.embedder import Embedder
     from elmo.embed.results.embedded_text import EmbeddedText
-    from elmo.embed.results.similarity import nearest, similarity
+    from elmo.embed.results.similarity import maxsim, nearest, similarity
     from elmo.embed.storage.readers import StoredVectors, read_vectors
     from elmo.errors import (
         ConfigError,
@@ -79,6 +79,7 @@ __all__ = [
     "join_shards",
     "load_task_model",
     "log_probabilities",
+    "maxsim",
     "nearest",
     "perplexity",
     "read_vectors",
@@ -100,6 +101,7 @@ _PLACES = {
     "join_shards": ("elmo.embed.corpus.join", "join_shards"),
     "load_task_model": ("elmo.tasks.saved_model", "load"),
     "log_probabilities": ("elmo.lm.named_model", "log_probabilities"),
+    "maxsim": ("elmo.embed.results.similarity", "maxsim"),
     "nearest": ("elmo.embed.results.similarity", "nearest"),
     "perplexity": ("elmo.lm.named_model", "perplexity"),
     "read_vectors": ("elmo.embed.storage.readers", "read_vectors"),

@@ -13,7 +13,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    "script", ["vectors/allennlp_speed.py", "vectors/engine_table.py", "tasks/task_steps.py", "faults/ranks.py"]
+    "script",
+    [
+        *("vectors/allennlp_speed.py", "vectors/approximate_index.py", "vectors/engine_table.py", "vectors/maxsim.py"),
+        *("tasks/task_steps.py", "faults/ranks.py"),
+    ],
 )
 def test_a_script_finds_what_it_imports(script: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}

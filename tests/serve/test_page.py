@@ -35,14 +35,16 @@ def small() -> ServedModel:
 
 
 def test_the_page_has_clients_and_an_app_of_ones_own():
-    assert len(CLIENTS) == 5
-    assert len(blocks("python")) == 6
+    assert len(CLIENTS) == 8
+    assert len(blocks("python")) == 9
 
 
+@pytest.mark.filterwarnings("ignore")  # the libraries' own: they leave connections open
 @pytest.mark.parametrize("code", CLIENTS, ids=range(len(CLIENTS)))
 def test_the_code_of_a_client_runs(running, small, code, monkeypatch):
-    if "langchain" in code and find_spec("langchain_openai") is None:
-        pytest.skip("needs langchain-openai")
+    for library in ("langchain_openai", "cohere", "huggingface_hub"):
+        if library in code and find_spec(library) is None:
+            pytest.skip(f"needs {library}")
     monkeypatch.setenv("NO_PROXY", "*")
     with running([small]) as live:
         exec(compile(code.replace(ADDRESS, live.url), "serving.md", "exec"), {"__name__": "page"})

@@ -1,7 +1,8 @@
-"""sentence-transformers: ElmoModule, the first module of a SentenceTransformer.
+"""sentence-transformers: ElmoModule, the first module of a SentenceTransformer or a MultiVectorEncoder.
 
     model = SentenceTransformer(modules=elmo_modules("small-en"))
     model.encode(["The bank was steep ."])
+    MultiVectorEncoder(modules=elmo_modules("small-en", pool=None))  # a vector for each token
 
 With `layers="mix"` the scalar mix is trained by any of the library's losses; the biLM never is.
 """
@@ -26,7 +27,7 @@ from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import is_column
 
 try:
-    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import MultiVectorEncoder, SentenceTransformer
     from sentence_transformers.base.modules import InputModule
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
     from sentence_transformers.sentence_transformer.modules.pooling import PoolingMode
@@ -141,32 +142,38 @@ class ElmoModule(InputModule):
         return module
 
 
-_is_singular_input = SentenceTransformer.is_singular_input
-
-
-def _is_one_text(self: SentenceTransformer, inputs: Any) -> Any:
+def _take_columns(library_class: type[SentenceTransformer] | type[MultiVectorEncoder]) -> None:
     """The library takes what is neither a list nor an array for one text: a column of texts would get one vector."""
-    if isinstance(next(iter(self), None), ElmoModule) and (is_column(inputs) or isinstance(inputs, Iterator)):
-        return False
-    return _is_singular_input(self, inputs)
+    usual = library_class.is_singular_input
+
+    def is_one_text(self: SentenceTransformer | MultiVectorEncoder, inputs: Any) -> Any:
+        if isinstance(next(iter(self), None), ElmoModule) and (is_column(inputs) or isinstance(inputs, Iterator)):
+            return False
+        return usual(self, inputs)
+
+    library_class.is_singular_input = is_one_text
 
 
-SentenceTransformer.is_singular_input = _is_one_text  # pyright: ignore[reportAttributeAccessIssue]
+_take_columns(SentenceTransformer)
+_take_columns(MultiVectorEncoder)
 
 
 def elmo_modules(
-    model: str | None = None, *, pool: PoolingMode = "mean", normalize: bool = True, **settings: Any
+    model: str | None = None, *, pool: PoolingMode | None = "mean", normalize: bool = True, **settings: Any
 ) -> list[nn.Module]:
     """ElmoModule, pooling and perhaps normalizing, for `SentenceTransformer(modules=...)`.
 
-    `pool`: a mode of the library's `Pooling` ("mean", "max", ...); `settings`: the arguments of `ElmoModule`.
+    `pool`: a mode of the library's `Pooling` ("mean", "max", ...); None: a vector for each token, for
+    `MultiVectorEncoder(modules=...)`. `settings`: the arguments of `ElmoModule`.
     """
     first = ElmoModule(model, **settings)
+    if pool is None:
+        return [first, *([Normalize(module_input_name="token_embeddings")] if normalize else [])]
     return [first, Pooling(first.dim, pool), *([Normalize()] if normalize else [])]
 
 
-def load(folder: str | Path) -> SentenceTransformer:
-    """A SentenceTransformer that was saved with an ElmoModule.
+def load(folder: str | Path) -> SentenceTransformer | MultiVectorEncoder:
+    """A SentenceTransformer, or a MultiVectorEncoder, that was saved with an ElmoModule.
 
     `SentenceTransformer(folder)` refuses classes from outside of the library without `trust_remote_code=True`, even of
     an installed package; here only this class and the library's own are made. Raises WeightFileError for a folder of
@@ -183,7 +190,8 @@ def load(folder: str | Path) -> SentenceTransformer:
     classes = [_class(name, folder) for name in types]
     modules = [one.load(str(folder), subfolder=place) for one, place in zip(classes, places, strict=True)]
     settings = read_json(folder / "config_sentence_transformers.json")
-    return SentenceTransformer(modules=modules, **{name: settings[name] for name in _KEPT if settings.get(name)})
+    kind = MultiVectorEncoder if settings.get("model_type") == MultiVectorEncoder.model_type else SentenceTransformer
+    return kind(modules=modules, **{name: settings[name] for name in _KEPT if settings.get(name)})
 
 
 def _class(name: str, folder: Path) -> Any:

@@ -112,12 +112,12 @@ def too_large(most: int) -> Refusal:
 def _wrong_type(message: str, expected: type[object]) -> Refusal:
     place = _PLACE.search(message)
     param = place["field"] or None if place else None
-    if param == "input" and "got `int`" in message:
+    if param in ("input", "inputs") and "got `int`" in message:
         return invalid(
-            "input has integers in it, as if it were token ids, but this server reads text: its models read the "
+            f"{param} has integers in it, as if it were token ids, but this server reads text: its models read the "
             "characters of words. Send strings, or lists of words. In LangChain pass "
             "OpenAIEmbeddings(..., check_embedding_ctx_length=False), which sends the texts themselves.",
-            "input",
+            param,
             "token_ids",
         )
     where = f"{param}{place['rest']}" if place and param else "the request"
@@ -149,30 +149,33 @@ class ReadTexts:
         return {"Warning": f'299 elmo "{shown}"'} if shown else {}
 
 
-async def sentences_of(given: Input, tokenizer: str | None, model: ServedModel, settings: ServeSettings) -> ReadTexts:
-    """The inputs, read one by one.
+def listed(given: str | Sequence[Text], name: str, settings: ServeSettings) -> dict[str, Text]:
+    """One text or several, of the field `name`, each by the name that messages use: "input", or "input[0]" ...
 
-    `tokenizer`: "auto", "unicode" or "whitespace"; None: the server's. Raises Refusal (400) for no input, for more
-    inputs or tokens than the settings allow, and for what is not valid text.
+    Raises Refusal (400) for no text, and for more than the settings allow.
     """
-    inputs: list[Text] = [given] if isinstance(given, str) else list(given)
-    if not inputs:
-        raise invalid("input is an empty list, so there is nothing to embed. Send at least one text.", "input", "empty")
-    if len(inputs) > settings.max_inputs:
+    texts: list[Text] = [given] if isinstance(given, str) else list(given)
+    if not texts:
+        raise invalid(f"{name} is an empty list, so there is nothing to embed. Send at least one text.", name, "empty")
+    if len(texts) > settings.max_inputs:
         raise invalid(
-            f"input has {len(inputs):,} texts, but at most {settings.max_inputs:,} are taken at a time. Send them in "
+            f"{name} has {len(texts):,} texts, but at most {settings.max_inputs:,} are taken at a time. Send them in "
             "several requests.",
-            "input",
+            name,
             "too_many_inputs",
         )
-    names = ["input"] if isinstance(given, str) else [f"input[{place}]" for place in range(len(inputs))]
-    return await read_texts(dict(zip(names, inputs, strict=True)), tokenizer, model, settings)
+    names = [name] if isinstance(given, str) else [f"{name}[{place}]" for place in range(len(texts))]
+    return dict(zip(names, texts, strict=True))
 
 
 async def read_texts(
     texts: Mapping[str, Text], tokenizer: str | None, model: ServedModel, settings: ServeSettings
 ) -> ReadTexts:
-    """The texts as the model reads them; `texts` has them by the names that messages use, such as "input[0]"."""
+    """The texts as the model reads them; `texts` has them by the names that messages use, such as "input[0]".
+
+    `tokenizer`: "auto", "unicode" or "whitespace"; None: the server's. Raises Refusal (400) for more tokens than the
+    settings allow, and for what is not valid text.
+    """
     name, split = tokenize_by(tokenizer, settings)
     read = partial(_read, texts, split, Reading(tokenizer=name, plain_quotes=settings.plain_quotes), model, settings)
     # Long texts take long: elsewhere, so that the others don't wait.

@@ -2,7 +2,7 @@
 metrics, openapi.json (for programs) and the page at / (for people) are made from them."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from elmo.serve import encodings
 from elmo.serve.answers import ErrorBody
-from elmo.serve.routes import embeddings, similarity, status, substitutes
+from elmo.serve.routes import embeddings, inference, rerank, similarity, status, substitutes
 from elmo.serve.service import service_of
 from elmo.version import __version__
 
@@ -84,8 +84,8 @@ class Operation:
     path: str
     answer: Callable[[Request], Awaitable[Response]]
     summary: str
-    gives: type[msgspec.Struct] | None
-    """The answer's JSON; None: text."""
+    gives: Any
+    """The type of the answer's JSON; None: text."""
     reads: type[msgspec.Struct] | None = None
     """The body of the request."""
     media_types: tuple[str, ...] = (encodings.JSON,)
@@ -155,6 +155,49 @@ OPERATIONS = (
         substitutes.SubstitutesRequest,
         refusals=_COMPUTED,
     ),
+    *(
+        Operation(
+            "POST",
+            path,
+            rerank.answer,
+            "Documents by how well they answer a query, in the shapes of Cohere's, Jina's and Hugging Face's APIs",
+            rerank.Reranked | list[rerank.Rank],
+            rerank.RerankRequest,
+            refusals=_COMPUTED,
+        )
+        for path in ("/rerank", "/v1/rerank", "/v2/rerank")
+    ),
+    *(
+        Operation(
+            "POST",
+            path,
+            inference.embed,
+            "A vector for each text, in the shape of Hugging Face's text-embeddings-inference",
+            list[list[float]],
+            inference.EmbedRequest,
+            encodings.VECTORS,
+            (406, *_COMPUTED),
+        )
+        for path in ("/embed", "/")
+    ),
+    Operation(
+        "POST",
+        "/embed_all",
+        inference.embed_all,
+        "A vector for each token of each text, in the shape of text-embeddings-inference",
+        list[list[list[float]]],
+        inference.EmbedAllRequest,
+        encodings.VECTORS,
+        (406, *_COMPUTED),
+    ),
+    Operation(
+        "POST",
+        "/tokenize",
+        inference.tokenize,
+        "The tokens of each text, in the shape of text-embeddings-inference",
+        list[list[inference.Token]],
+        inference.TokenizeRequest,
+    ),
     Operation("GET", "/v1/models", status.models, "The models of this server", status.Models),
     Operation("GET", "/v1/models/{name}", status.model, "One of the models", status.Model, refusals=(404,)),
     Operation("GET", "/info", status.info, "What runs here: version, limits, models", status.Info),
@@ -174,11 +217,12 @@ OPERATIONS = (
 
 def openapi() -> dict[str, Any]:
     """The document, as plain values for JSON."""
-    types = {kind: None for it in OPERATIONS for kind in (it.reads, it.gives) if kind is not None}
-    _, components = msgspec.json.schema_components([*types, ErrorBody], ref_template=_COMPONENT)
+    types = [*{kind: None for it in OPERATIONS for kind in (it.reads, it.gives) if kind is not None}, ErrorBody]
+    found, components = msgspec.json.schema_components(types, ref_template=_COMPONENT)
+    schemas = dict(zip(types, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "elmo serve", "version": __version__, "description": "ELMo vectors over HTTP."},
@@ -191,30 +235,31 @@ def openapi() -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: Operation, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     statuses = (*_ALWAYS, *(_OF_BODIES if operation.reads else ()), *operation.refusals)
-    refusals = {str(status): {"description": _REASONS[status], **_json(ErrorBody)} for status in sorted(set(statuses))}
+    refused = _json(schemas[ErrorBody])
+    refusals = {str(status): {"description": _REASONS[status], **refused} for status in sorted(set(statuses))}
     found: dict[str, Any] = {
         "summary": operation.summary,
-        "operationId": re.sub(r"\W+", "_", operation.path.strip("/{}")),
-        "responses": {"200": {"description": "The answer", "content": _content(operation)}} | refusals,
+        "operationId": re.sub(r"\W+", "_", operation.path.strip("/{}")) or "root",
+        "responses": {"200": {"description": "The answer", "content": _content(operation, schemas)}} | refusals,
     }
     if names := re.findall(r"{(\w+)}", operation.path):
         found["parameters"] = [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
         ]
     if operation.reads is not None:
-        found["requestBody"] = {"required": True, **_json(operation.reads)}
+        found["requestBody"] = {"required": True, **_json(schemas[operation.reads])}
     return found
 
 
-def _content(operation: Operation) -> dict[str, Any]:
+def _content(operation: Operation, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     if operation.gives is None:
         (kind,) = operation.media_types if operation.media_types != (encodings.JSON,) else ("text/plain",)
         return {kind: {"schema": {"type": "string"}}}
     others = {media_type: {} for media_type in operation.media_types if media_type != encodings.JSON}
-    return _json(operation.gives)["content"] | others
+    return _json(schemas[operation.gives])["content"] | others
 
 
-def _json(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    return {"content": {encodings.JSON: {"schema": {"$ref": _COMPONENT.format(name=kind.__name__)}}}}
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {encodings.JSON: {"schema": schema}}}

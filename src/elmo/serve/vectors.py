@@ -1,4 +1,4 @@
-"""What the two routes for vectors share: from a checked request to an answer of the type that the client takes."""
+"""What the routes for vectors share: from a checked request to an answer of the type that the client takes."""
 
 import asyncio
 import json
@@ -46,6 +46,8 @@ class VectorRequest:
     normalize: bool
     encoding: encodings.Encoding
     deadline: float
+    field: str = "input"
+    """That has the texts."""
 
     @property
     def num_tokens(self) -> int:
@@ -63,7 +65,7 @@ class VectorRequest:
                 f"the answer would have {numbers:,} numbers, but at most {_MOST_JSON_NUMBERS:,} are written as text. "
                 "Send fewer texts, ask for fewer layers, or take them in binary: encoding_format 'base64', or the "
                 f"header 'Accept: {encodings.SAFETENSORS}'.",
-                "input",
+                self.field,
                 "answer_too_large",
             )
         if self.pool is None and self.num_tokens > _MOST_TOKEN_VECTORS:
@@ -71,7 +73,7 @@ class VectorRequest:
                 f"the texts have {self.num_tokens:,} tokens, but at most {_MOST_TOKEN_VECTORS:,} get a vector each in "
                 "one answer. Send fewer texts at a time, ask for one vector per text (pool 'mean'), or use 'elmo "
                 "embed'.",
-                "input",
+                self.field,
                 "too_many_tokens",
             )
 
@@ -81,9 +83,9 @@ class VectorRequest:
         return normalized(array) if self.normalize else array
 
 
-Item = Callable[[int, np.ndarray], msgspec.Struct]
+Item = Callable[[int, np.ndarray], object]
 """(index of the input, its result) -> its part of a JSON answer."""
-Whole = Callable[..., msgspec.Struct]
+Whole = Callable[..., object]
 """(its parts, the model's name, Usage) -> the JSON answer."""
 
 

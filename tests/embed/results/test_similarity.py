@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.embed.results import similarity as module
-from elmo.embed.results.similarity import nearest, similarity
+from elmo.embed.results.similarity import maxsim, nearest, similarity
 from elmo.errors import ConfigError
 
 
@@ -72,3 +72,72 @@ def test_what_makes_no_sense_is_refused(embedder):
 def test_what_would_get_lost_in_float32_is_refused(vectors):
     with pytest.raises(ConfigError, match="a must be .* real numbers"):
         similarity(vectors)
+
+
+def plain_maxsim(query, document):
+    """The definition, token by token in float64."""
+    return sum(max(row) for row in plain(query, document)) if len(document) else 0
+
+
+def texts(random, count, longest, dim):
+    return [random.normal(size=(random.integers(0, longest + 1), dim)).astype(np.float32) for _ in range(count)]
+
+
+@given(st.integers(0, 5), st.integers(0, 6), st.integers(1, 8), st.integers(0, 99))
+def test_maxsim_is_its_definition_for_texts_of_any_length(queries, documents, dim, seed):
+    random = np.random.default_rng(seed)
+    asked, known = texts(random, queries, 4, dim), texts(random, documents, 7, dim)
+    expected = np.reshape([[plain_maxsim(a, b) for b in known] for a in asked], (queries, documents))
+    found = maxsim(asked, known)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_maxsim_of_padded_texts_with_masks_is_that_of_the_texts():
+    random = np.random.default_rng(3)
+    asked, known = texts(random, 3, 5, 4), texts(random, 4, 9, 4)
+
+    def padded(arrays):
+        longest = max(map(len, arrays))
+        filled = [np.pad(array, ((0, longest - len(array)), (0, 0)), constant_values=9) for array in arrays]
+        return np.stack(filled), np.array([np.arange(longest) < len(array) for array in arrays])
+
+    (a, a_mask), (b, b_mask) = padded(asked), padded(known)
+    found = maxsim(a, b, query_masks=a_mask, document_masks=b_mask.astype(int))
+    np.testing.assert_allclose(found, maxsim(asked, known), atol=1e-6)
+    without_first = [np.arange(len(array)) > 0 for array in known]
+    expected = maxsim(asked, [array[1:] for array in known])
+    np.testing.assert_allclose(maxsim(asked, known, document_masks=without_first), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("query_tokens", "document_tokens"), [(1, 1), (3, 2), (7, 5), (10_000, 10_000)])
+def test_maxsim_does_not_depend_on_its_blocks(monkeypatch, query_tokens, document_tokens):
+    """Neither where texts are longer than a block."""
+    random = np.random.default_rng(1)
+    asked, known = texts(random, 6, 8, 4), texts(random, 9, 20, 4)
+    expected = [[plain_maxsim(a, b) for b in known] for a in asked]
+    monkeypatch.setattr(module, "_QUERY_TOKENS", query_tokens)
+    monkeypatch.setattr(module, "_DOCUMENT_TOKENS", document_tokens)
+    np.testing.assert_allclose(maxsim(asked, known), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1, 1e12, 1e30])
+def test_maxsim_of_very_short_and_long_vectors_is_exact(scale):
+    asked = [np.array([[3, 4], [0, 1]], np.float32)]
+    known = [np.array([[6, 8], [0, 0]], np.float32) * np.float32(scale), np.zeros((2, 2), np.float32)]
+    np.testing.assert_allclose(maxsim(asked, known), [[1 + 0.8, 0]], atol=1e-6)
+
+
+def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
+    one = np.ones((2, 3), np.float32)
+    for call, message in (
+        (lambda: maxsim(one, [one]), r"queries\[0\] has shape \(3,\), but must be \(tokens, dim\).*\[array\]"),
+        (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] has shape .*one layer"),
+        (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] has shape \(2, 4\), but must have \(rows, 3\)"),
+        (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] has values that are not finite"),
+        (lambda: maxsim([one], [one], query_masks=[]), "there are 1 queries, but 0 masks"),
+        (lambda: maxsim([one], [one], document_masks=[[1]]), r"mask of documents\[0\] has shape \(1,\)"),
+        (lambda: maxsim([one], [one], document_masks=[[0.5, 1]]), r"must have \(2,\): True for each token"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()

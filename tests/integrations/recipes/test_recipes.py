@@ -22,6 +22,7 @@ LIBRARIES = {
     "pandas": "pandas",
     "gensim": "gensim",
     "faiss": "faiss",
+    "LanceDB": "lancedb",
     "Spark": "pyspark",
     "LangChain": "langchain_openai",
 }
@@ -51,7 +52,7 @@ def test_every_recipe_has_blocks_and_a_test():
 
 
 @pytest.mark.filterwarnings("ignore")  # the libraries' own
-@pytest.mark.parametrize("name", ["datasets", "Polars", "pandas", "gensim", "faiss"])
+@pytest.mark.parametrize("name", ["datasets", "Polars", "pandas", "gensim", "faiss", "LanceDB"])
 def test_a_recipe_runs(name, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     run(name)

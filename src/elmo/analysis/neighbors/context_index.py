@@ -1,4 +1,4 @@
-"""ContextIndex: the vectors of every token of a text, by layer, searched exactly.
+"""ContextIndex: the vectors of every token of a text, by layer, searched exactly, or by FAISS where it has its files.
 
     index.json       schema, model, counts, SHA-256 of every other file
     sentences.txt    one tokenized sentence per line
@@ -8,6 +8,7 @@
     lengths.npy      (layers, tokens) float32: lengths of the vectors before they were made unit vectors
     layer-0.npy      (words, dim) float16 unit vectors: layer 0 doesn't depend on the sentence
     layer-1.npy ...  (tokens, dim) float16 unit vectors
+    layer-1.faiss    see `approximate`; only if the index was built for it
 
 Vectors are memory-mapped, and checked before a layer is first used; those of a layer that is searched are kept in
 memory as float32 if all of them fit into `MEMORY_BYTES`. Searching never changes an index, so any number of threads may
@@ -27,7 +28,7 @@ from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
-from elmo.shapes import Float, Int
+from elmo.shapes import Bool, Float, Int
 
 # 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
 # fast as with a conversion from float16.
@@ -132,6 +133,8 @@ class ContextIndex:
         `which`: "same": only occurrences of `word`; "other": only other words, each with its nearest occurrence.
         `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
         `not_sentence`: the query's own sentence, which is left out wherever the text has it.
+        An index that was built with `approximate` answers for a layer from 1 on, without `center`, from the tokens that
+        FAISS finds, unless they hold fewer than `count` hits: a hit may be missing, but each cosine is exact.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, a vector of
@@ -140,18 +143,41 @@ class ContextIndex:
         require_setting(count >= 1, "count", count, "1 or more")
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
-        if which == "any":
+        found_in = layer if isinstance(layer, int) and not center and self.facts.is_approximate else 0
+        if which == "any" and not self._checked(found_in):
             return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
         if which == "same" and not center:  # a few tokens, for which nobody reads all vectors
             tokens = np.flatnonzero(is_word)
-            cosines = np.full(len(self), -np.inf, dtype=np.float32)
-            cosines[tokens] = self._few_cosines(tokens, layer, direction)
-            return self._best(cosines, count, {not_sentence}, each_word_once=False)
-        excluded = is_word if which == "other" else ~is_word
+            cosines = self._few_cosines(tokens, layer, direction)
+            return self._best(cosines, count, {not_sentence}, each_word_once=False, tokens=tokens)
+        if found_in := self._checked(found_in):
+            allowed = ~is_word if which == "other" else None
+            hits = self._found(direction, found_in, count, {not_sentence}, allowed)
+            if len(hits) == count:
+                return hits
+        excluded = is_word if which == "other" else ~is_word if which == "same" else False
         cosines = np.where(excluded, -np.inf, self._compared(vector, layer, center))
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
+
+    def _found(
+        self,
+        direction: Float[np.ndarray, " dim"],
+        layer: int,
+        count: int,
+        left_out: set[tuple[str, ...] | None],
+        allowed: Bool[np.ndarray, " tokens"] | None,
+    ) -> list[Hit]:
+        """The best of the tokens that FAISS finds. With `allowed`, only these count, each word once."""
+        hits: list[Hit] = []
+        for tokens in self._layers.candidates(layer).tokens(direction):
+            tokens = tokens if allowed is None else tokens[allowed[tokens]]
+            cosines = self.vectors(tokens, layer) @ direction
+            hits = self._best(cosines, count, left_out, each_word_once=allowed is not None, tokens=tokens)
+            if len(hits) == count:
+                break
+        return hits
 
     def _few_cosines(
         self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights, direction: Float[np.ndarray, " dim"]
@@ -270,19 +296,21 @@ class ContextIndex:
         left_out: set[tuple[str, ...] | None],
         *,
         each_word_once: bool,
+        tokens: Int[np.ndarray, " tokens"] | None = None,
     ) -> list[Hit]:
+        """`tokens`: those that the cosines are of; None: all of the index."""
         hits: list[Hit] = []
         words: set[str] = set()
-        for token in _descending(cosines, 8 * count):
-            if len(hits) == count or not np.isfinite(cosines[token]):
+        for place in _descending(cosines, 8 * count):
+            if len(hits) == count or not np.isfinite(cosines[place]):
                 break
-            sentence, position = self.place(int(token))
-            tokens = self.sentences[sentence]
-            if tokens in left_out or (each_word_once and tokens[position] in words):
+            sentence, position = self.place(int(place if tokens is None else tokens[place]))
+            text = self.sentences[sentence]
+            if text in left_out or (each_word_once and text[position] in words):
                 continue
-            words.add(tokens[position])
-            left_out = left_out | {tokens}
-            hits.append(Hit(float(cosines[token]), sentence, position, tokens))
+            words.add(text[position])
+            left_out = left_out | {text}
+            hits.append(Hit(float(cosines[place]), sentence, position, text))
         return hits
 
     def _checked(self, layer: int) -> int:

@@ -42,6 +42,8 @@ class Arguments:
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int | None = None
     """Random seed of --sample (default: 0)."""
+    approximate: bool = False
+    """Let FAISS find the neighbors, approximately: for more than a million tokens (pip install 'pyelmo[faiss]')."""
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
     encoding: str = "utf-8"
@@ -76,6 +78,7 @@ def main(argv: list[str]) -> int:
         max_tokens=arguments.tokens,
         sample=arguments.sample,
         seed=arguments.seed or 0,
+        approximate=arguments.approximate,
         force=arguments.force,
         progress=not arguments.quiet,
     )

@@ -12,7 +12,8 @@ from starlette.responses import Response
 from elmo.embed.results.pooling import Pool
 from elmo.serve.answers import invalid
 from elmo.serve.encodings import Encoding, Numbers, encoded
-from elmo.serve.inputs import Input, sentences_of
+from elmo.serve.inputs import Input, listed, read_texts
+from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.vectors import Usage, VectorRequest, answer_vectors
 
@@ -101,15 +102,9 @@ class TokenEmbeddings(msgspec.Struct):
 async def answer(request: Request) -> Response:
     """Answers /v1/embeddings."""
     asked, body = await _read(request, EmbeddingsRequest)
-    available = asked.model.embedder.layer_dim
-    if body.dimensions not in (None, available):
-        raise invalid(
-            f"dimensions is {body.dimensions}, but this model's vectors have {available} and lose their meaning when "
-            "cut. Leave the field out.",
-            "dimensions",
-        )
+    require_dimensions(body.dimensions, asked.model)
     if asked.pool is not None:
-        _require_one_vector(body.layers, asked.texts.sentences)
+        require_one_vector(body.layers, asked.texts.sentences, "input")
 
     def item(index: int, array: np.ndarray) -> Embedding:
         shape = list(array.shape) if asked.pool is None else None
@@ -136,13 +131,26 @@ async def _read(request: Request, expected: type[R]) -> tuple[VectorRequest, R]:
     deadline = service.deadline()
     body = await service.read(request, expected)
     model = service.model(body.model)
-    texts = await sentences_of(body.input, body.tokenizer, model, service.settings)
+    inputs = listed(body.input, "input", service.settings)
+    texts = await read_texts(inputs, body.tokenizer, model, service.settings)
     pool = None if isinstance(body, TokenEmbeddingsRequest) or body.pool == "none" else body.pool
     encoding = body.encoding_format or "float"
     return VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline), body
 
 
-def _require_one_vector(layers: object, sentences: Sequence[Sequence[str]]) -> None:
+def require_dimensions(dimensions: int | None, model: ServedModel) -> None:
+    """Raises Refusal unless they are the model's, or left out."""
+    available = model.embedder.layer_dim
+    if dimensions not in (None, available):
+        raise invalid(
+            f"dimensions is {dimensions}, but this model's vectors have {available} and lose their meaning when "
+            "cut. Leave the field out.",
+            "dimensions",
+        )
+
+
+def require_one_vector(layers: object, sentences: Sequence[Sequence[str]], field: str) -> None:
+    """Raises Refusal where the texts of this field can't get one vector each."""
     if layers == "all":
         raise invalid(
             "layers is 'all', but an embedding is one vector. Use 'average', 'top', an index or a weight for each "
@@ -152,7 +160,7 @@ def _require_one_vector(layers: object, sentences: Sequence[Sequence[str]]) -> N
     for place, sentence in enumerate(sentences):
         if not sentence:
             raise invalid(
-                f"input[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
-                "input",
+                f"{field}[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
+                field,
                 "empty",
             )
