@@ -492,7 +492,7 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65536"),
+        (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65,536"),
         (["--character-filters", "0", "--encoder", "none"], "the model would read nothing"),
         (
             ["--placement", "inptu"],
