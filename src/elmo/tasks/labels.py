@@ -7,7 +7,7 @@ from typing import Protocol, TypedDict, TypeVar
 
 from elmo.errors import TextError
 from elmo.tasks.counts import label_figures, percentage
-from elmo.tasks.settings import LabelSettings, TaskSettings
+from elmo.tasks.settings import TaskSettings
 from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
 
 _LABELS_SHOWN = 20
@@ -130,8 +130,7 @@ def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[st
 
     `labels`: each with its place (file and line).
     """
-    group = next(group for group in vars(settings).values() if isinstance(group, LabelSettings))
-    if group.unseen_labels == "miss":
+    if settings.own.unseen_labels == "miss":
         return
     distinct = set(known)
     for label, place in labels:
@@ -190,6 +189,12 @@ def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, 
 
 def _is_like_text(value: str) -> bool:
     return len(value.split()) > 2 or len(value) > _LONG_WORD
+
+
+def characters_of(words: Iterable[str], min_count: int = 1) -> list[str]:
+    """The characters that occur at least `min_count` times in `words`, in a fixed order."""
+    counts = Counter(character for word in words for character in word)
+    return sorted(character for character, count in counts.items() if count >= min_count)
 
 
 def some_of(labels: Collection[str]) -> str:

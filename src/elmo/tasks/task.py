@@ -3,6 +3,7 @@
 A task is generic in three types: S, its settings; E, an example; P, a prediction. `docs/your-own-task.md` writes one.
 """
 
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,12 +85,12 @@ class Task(ABC, Generic[S, E, P]):
         read                     a labelled file           -> examples
         read_unlabelled          text, pairs, JSON, ...    -> examples without labels
         sentences                an example                -> its sentences, as lists of tokens
-        build                    settings, vocabulary, ... -> a `TaskModel`
+        build, or model          settings, vocabulary, ... -> a `TaskModel`
         score                    examples, predictions     -> figures
         write                    examples, predictions     -> the lines of a file in the task's official format
 
-    All others have defaults. Loading a task must not load torch, because `--help` needs its settings: import the model
-    inside `build`.
+    All others have defaults. Loading a task must not load torch, because `--help` needs its settings: name the class
+    in `model`, or import it inside `build`.
     """
 
     name: str
@@ -112,10 +113,6 @@ class Task(ABC, Generic[S, E, P]):
         """The sentences of an example as the token representation is asked for them."""
 
     @abstractmethod
-    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
-        """A new model with random weights."""
-
-    @abstractmethod
     def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
         """The figures of predictions for labelled examples; `metric` is among the keys."""
 
@@ -123,6 +120,8 @@ class Task(ABC, Generic[S, E, P]):
     def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
         """The lines of one whole file of predictions in the task's official format."""
 
+    model: str = ""
+    """The class of its model, "package.module:Class", for `build`; imported when it is needed."""
     summary: str = ""
     """What it does and which files it reads, in a few words, for `elmo task --help`."""
     metric_kind: MetricKind | None = None
@@ -136,6 +135,10 @@ class Task(ABC, Generic[S, E, P]):
     time grow with the square. None: no limit."""
     reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
     """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
+
+    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
+        """A new model with random weights. Default: `model`, given the task's own group of settings."""
+        return pkgutil.resolve_name(self.model)(settings.own, vocabulary, tokens)
 
     def check_settings(self, settings: S) -> None:
         """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.

@@ -3,8 +3,7 @@
 A character is a number: 0 is padding, 1 every unknown character. Each distinct token of a batch is read once.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -44,15 +43,6 @@ def distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Int[Tensor,
     for line, sentence in zip(rows, sentences, strict=True):
         line[: len(sentence)] = torch.tensor([places.setdefault(token, len(places) + 1) for token in sentence])
     return list(places), rows
-
-
-def characters_of(words: Iterable[str], min_count: int = 1) -> list[str]:
-    """The characters that occur at least `min_count` times in `words`, in a fixed order."""
-    counts = Counter(character for word in words for character in word)
-    return sorted(character for character, count in counts.items() if count >= min_count)
-
-
-__all__ = ["CharacterCNN", "characters_of"]
 
 
 class CharacterCNN(nn.Module):

@@ -2,10 +2,9 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
-from elmo.tasks.labels import remarks_on_one_label, require_known_labels, require_learnable, some_of
+from elmo.tasks.labels import characters_of, remarks_on_one_label, require_known_labels, require_learnable, some_of
 from elmo.tasks.ner.task import require_same_tokens
 from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
@@ -13,10 +12,6 @@ from elmo.tasks.pos.settings import PosSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 from elmo.text.formats.form import form_of
-
-if TYPE_CHECKING:
-    from elmo.tasks.pos.model import TokenTagger
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
 # So few tags may be those of a few words; of more, there are fewer than half as many as different words.
@@ -32,6 +27,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     metric_kind = "accuracy"
     needs_input = True
     settings = PosSettings
+    model = "elmo.tasks.pos.model:TokenTagger"
 
     def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
         return self._read(path, settings, settings.tagger.tag_column)
@@ -48,8 +44,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         return [example.tokens]
 
     def vocabulary(self, examples: list[TagSentence], settings: PosSettings) -> Vocabulary:
-        from elmo.tasks.layers.characters import characters_of
-
         source = examples[0].source
         tags = [tag for example in examples for tag in example.tags]
         labels, words = sorted(set(tags)), _words_of(examples)
@@ -76,11 +70,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
             for tag, line in zip(example.tags, example.lines, strict=True)
         )
         require_known_labels(labels, vocabulary["labels"], settings)
-
-    def build(self, settings: PosSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TokenTagger":
-        from elmo.tasks.pos.model import TokenTagger
-
-        return TokenTagger(settings.tagger, vocabulary, tokens)
 
     def score(self, examples: Sequence[TagSentence], predictions: Sequence[TokenTags]) -> Scores:
         return tag_scores([example.tags for example in examples], predictions)
