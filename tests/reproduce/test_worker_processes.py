@@ -55,7 +55,7 @@ def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
 
     class Pool(nullcontext):
         def submit(self, function, job):
-            begun.append((job.parts["run"], Future()))
+            begun.append((job.run, Future()))
             return begun[-1][1]
 
     def look():

@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,8 +16,7 @@ from elmo.process.progress.report import SILENT, Progress
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable
-from elmo.tasks.registry import find, reference
-from elmo.tasks.train.job import AnyJob, Job
+from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.train import train
 
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -42,7 +40,7 @@ def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], 
         while waiting or running:
             while len(running) < workers and (job := _next(waiting, running.values())) is not None:
                 waiting.remove(job)
-                running[pool.submit(_train, _Portable.of(job))] = job
+                running[pool.submit(_train, job)] = job
             look()
             for future in [future for future in running if future.done()]:
                 _raise_error(future, running.pop(future))
@@ -64,18 +62,16 @@ def _raise_error(future: Future[None], job: AnyJob) -> None:
         ) from None
 
 
-def _train(portable_job: "_Portable") -> None:
+def _train(job: AnyJob) -> None:
     """In a worker."""
     keep_freed_memory()
     with stop_flag() as flag, ended_by(lambda: _raise_flag(flag)):
         # Ctrl-C reaches all processes of a terminal; the one that started this one decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            continued(portable_job.job())
+            continued(job)
         except Exception as error:
-            raise portable(
-                error, f"{portable_job.parts['run']}: {error!r}. See without --workers where it comes from."
-            ) from None
+            raise portable(error, f"{job.run}: {error!r}. See without --workers where it comes from.") from None
 
 
 def _raise_flag(flag: StopFlag) -> None:
@@ -86,19 +82,3 @@ def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None, progres
     """What `train` returns; a run that was begun is resumed. Rules are scored once for all runs, by `data_facts`."""
     is_begun = (job.run / "run.json").is_file()
     return train(job.with_options(resume=is_begun, rules=False), progress=progress, on_seed=on_seed)
-
-
-@dataclass(frozen=True)
-class _Portable:
-    """A job as it travels to another process, which finds the task again by its reference."""
-
-    task: str
-    parts: dict[str, Any]
-
-    @classmethod
-    def of(cls, job: AnyJob) -> "_Portable":
-        parts = {name: value for name, value in vars(job).items() if name != "task"}
-        return cls(reference(job.task), parts)
-
-    def job(self) -> AnyJob:
-        return Job(find(self.task), **self.parts)

@@ -4,6 +4,7 @@ A task is generic in three types: S, its settings; E, an example; P, a predictio
 """
 
 import pkgutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
 from elmo.tasks.settings import NO_INPUT, TaskSettings
 from elmo.text.files.text_file import FormatChoice
 from elmo.text.first_look.sample import FirstLook
@@ -92,6 +94,17 @@ class Task(ABC, Generic[S, E, P]):
     All others have defaults. Loading a task must not load torch, because `--help` needs its settings: name the class
     in `model`, or import it inside `build`.
     """
+
+    def __reduce__(self) -> tuple[Callable[[str, str], object], tuple[str, str]]:
+        """Other processes get the variable that holds it. Raises ConfigError if its module has none."""
+        module = sys.modules[type(self).__module__]
+        names = [name for name, value in vars(module).items() if value is self]
+        if not names:
+            raise ConfigError(
+                f"the task {self.name!r} can't be found by other processes: {module.__name__} has no variable that "
+                "holds it. Write `TASK = ...` there, or use one worker."
+            )
+        return named_object, (f"{module.__name__}:{names[0]}", "task")
 
     name: str
     """Its name on the command line and in saved models."""

@@ -22,7 +22,7 @@ from elmo.tasks.train.apply import predict_all
 from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches, training_limits
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.optimizers import Learner, Moment, WeightAverage, make_optimizer, rate_at
+from elmo.tasks.train.optimizers import Learner, WeightAverage, make_optimizer, rate_at
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
@@ -376,11 +376,11 @@ def test_smaller_shares_are_parts_of_larger_ones():
 
 def test_rates_fall_as_set(train_sentences):
     linear = FitSettings(learning_rate=1.0, decay="linear")
-    assert [rate_at(linear, Moment(step, step / 4)) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
-    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), Moment(9, 0.9, 3)) == 0.125
-    assert rate_at(FitSettings(learning_rate=1.0), Moment(9, 0.9, 3)) == 1
+    assert [rate_at(linear, step, step / 4) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
+    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), 9, 0.9, 3) == 0.125
+    assert rate_at(FitSettings(learning_rate=1.0), 9, 0.9, 3) == 1
     stairs = FitSettings(learning_rate=1.0, decay="staircase", decay_rate=0.5, decay_steps=10)
-    assert [rate_at(stairs, Moment(step, 0.5)) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
+    assert [rate_at(stairs, step, 0.5) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
     adadelta = FitSettings(optimizer="adadelta", learning_rate=1.0, adadelta_epsilon=1e-8)
     group = make_optimizer(adadelta, tagger(train_sentences)).param_groups[0]
     assert (group["rho"], group["lr"], group["eps"]) == (0.95, 1.0, 1e-8)

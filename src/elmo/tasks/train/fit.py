@@ -32,7 +32,7 @@ from elmo.tasks.train.batches import (
     training_limits,
 )
 from elmo.tasks.train.fit_folder import FitFolder, FitPosition
-from elmo.tasks.train.optimizers import Learner, Moment
+from elmo.tasks.train.optimizers import Learner
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
@@ -155,11 +155,12 @@ class _Fit(Generic[S, E, P]):
         return batches
 
     def _step(self, examples: list[E]) -> float:
-        step = self.position.step
+        at, step = self.position, self.position.step
         _seed(_PRIME * self.seed + step, self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
-        self.learner.begin(self._moment())
+        done = (at.epoch + at.batch / len(self.batches)) / self.settings.epochs
+        self.learner.begin(step, done, at.fruitless_all)
         with enough_memory_for(self.task, drawn):
             loss = self.model.loss(drawn)
             (loss + self.model.tokens.penalty()).backward()
@@ -168,12 +169,6 @@ class _Fit(Generic[S, E, P]):
             raise self._failed(loss.item(), norm)
         self.learner.step(step)
         return loss.item()
-
-    def _moment(self) -> Moment:
-        done = self.position
-        return Moment(
-            done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
-        )
 
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
