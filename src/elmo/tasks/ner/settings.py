@@ -6,6 +6,7 @@ from typing import Literal
 from elmo.setting_checks import Chance
 from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings, TokenSettings
 
+SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"]
 BETWEEN = "between"
 """The place between the first and the second biLSTM layer. Source: Peters et al. 2017, TagLM."""
 
@@ -18,7 +19,7 @@ class TaggerSettings(LabelSettings, CharacterSettings):
     """Column of the tokens, counted from 1."""
     tag_column: SizeOrNone = 0
     """Column of the tags, counted from 1; 0: the last one, or the first of two if only that one has tags."""
-    scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"] = "auto"
+    scheme: SchemeChoice = "auto"
     """Scheme of the tags in the files. auto: detected; bioul: also what is called IOBES, BMES and BMEWO; io: labels
     without prefixes; any: every sequence is accepted and read by conlleval's rules."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
@@ -64,15 +65,7 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     model = "elmo.tasks.ner.model:Tagger"
 
     def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
-        tagger = settings.tagger
-        return read_columns(
-            path,
-            token_column=tagger.token_column,
-            tag_column=tagger.tag_column,
-            scheme=tagger.scheme,
-            encoding=tagger.encoding,
-            errors=tagger.errors,
-        )
+        return read_columns(path, settings.tagger)
 
     def read_unlabelled(
         self, path: Path | str, settings: NerSettings, reading: TextReading
@@ -137,10 +130,9 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
         return found
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
-        tagger = settings.tagger
         right = self.read(gold, settings)
         # The file's last column, as `write` puts it there, in whatever scheme.
-        found = read_columns(predicted, token_column=tagger.token_column, scheme="any", encoding=tagger.encoding)
+        found = read_columns(predicted, replace(settings.tagger, tag_column=0, scheme="any", errors="strict"))
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [sentence.spans for sentence in found])
 

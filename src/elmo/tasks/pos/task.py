@@ -1,6 +1,7 @@
 """Tagging each token by itself, parts of speech above all, as a task."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import TextError
@@ -30,7 +31,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     model = "elmo.tasks.pos.model:TokenTagger"
 
     def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
-        return self._read(path, settings, settings.tagger.tag_column)
+        return read_tagged(path, settings.tagger)
 
     def read_unlabelled(self, path: Path | str, settings: PosSettings, reading: TextReading) -> Iterator[TagSentence]:
         if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
@@ -83,7 +84,8 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     def score_files(self, gold: Path | str, predicted: Path | str, settings: PosSettings) -> Scores:
         right = self.read(gold, settings)
         # `write` puts the predicted tags into the gold tags' column of CoNLL-U, or behind all other columns.
-        found = self._read(predicted, settings, settings.tagger.tag_column if right[0].text else "0")
+        tagger = settings.tagger if right[0].text else replace(settings.tagger, tag_column="0")
+        found = read_tagged(predicted, tagger)
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [TokenTags(sentence.tags) for sentence in found])
 
@@ -98,16 +100,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         if example.offsets:
             found["characters"] = [list(span) for span in example.offsets]
         return found
-
-    def _read(self, path: Path | str, settings: PosSettings, tag_column: str) -> list[TagSentence]:
-        tagger = settings.tagger
-        return read_tagged(
-            path,
-            token_column=tagger.token_column,
-            tag_column=tag_column,
-            encoding=tagger.encoding,
-            errors=tagger.errors,
-        )
 
 
 def _words_of(examples: Iterable[TagSentence]) -> list[str]:
