@@ -195,7 +195,6 @@ class BlockReader:
         )
 
     def _texts(self, unit: str) -> list[str]:
-        """A text -> its sentences."""
         if self.recipe.sentences == "across-lines":
             return split_sentences(unit)
         lines = unit.split("\n")

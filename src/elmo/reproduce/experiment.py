@@ -209,7 +209,6 @@ def _written(
 
 
 def _trainings(record: ExperimentRecord) -> list[str]:
-    """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
     held_out = "" if "dev" in record["files"] else " (dev: a tenth of the training data, held out)"

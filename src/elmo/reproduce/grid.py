@@ -108,7 +108,6 @@ def _largest(systems: Sequence[System]) -> list[System]:
 
 
 def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells) -> list[dict[str, Any]]:
-    """What `train` gave for each."""
     summaries = []
     for system, job in zip(systems, jobs, strict=True):
         summaries.append(continued(job, partial(cells.begin, system), cells.progress))

@@ -109,7 +109,6 @@ def _cell(value: float | None) -> str:
 
 
 def _directions(table: str, record: Record) -> Iterator[str]:
-    """Which LSTM layer is the better one, there and here."""
     theirs = _theirs(table)
     paper_difference = theirs["biLM, layer 2"] - theirs["biLM, layer 1"]
     yield f"biLM, layer 2 minus layer 1: {paper_difference:+.1f} in the paper"

@@ -208,7 +208,6 @@ def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
 
 
 def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:
-    """How often each unit is in each resample."""
     drawn = random.integers(0, num_units, (draws, num_units)) + num_units * np.arange(draws)[:, None]
     return np.bincount(drawn.ravel(), minlength=draws * num_units).reshape(draws, num_units).astype(np.float64)
 

@@ -141,8 +141,6 @@ def binary_rows(
 
 
 class _Bytes:
-    """A stream whose next bytes can be looked at."""
-
     def __init__(self, first: bytes, rest: Iterator[bytes], offset: int) -> None:
         self._buffer = first
         self._rest = rest

@@ -82,7 +82,6 @@ class SavedVocabulary(dict[str, list[str]]):
 
 
 def _are_words(vocabulary: object) -> bool:
-    """Whether it is lists of strings by name."""
     lists = vocabulary.values() if isinstance(vocabulary, dict) else [None]
     return all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists)
 

@@ -130,7 +130,6 @@ def _unreadable(path: Path, error: OSError) -> WeightFileError:
 
 
 def _named(model: str | Path) -> str:
-    """A path or name as it was given, short enough for a message."""
     text = str(model)
     return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
 

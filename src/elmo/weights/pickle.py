@@ -262,7 +262,6 @@ def _dtype(storage: _Storage, little_endian: object) -> np.dtype:
 
 
 def _array(name: str, tensor: _Tensor, storages: dict[str, Shaped[np.ndarray, " values"]]) -> Float[np.ndarray, "..."]:
-    """The tensor in memory of its own."""
     values = storages[tensor.storage.key][tensor.storage.begin + tensor.offset :]
     reach = 1 + sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.strides, strict=True))
     if reach > len(values) and math.prod(tensor.shape):

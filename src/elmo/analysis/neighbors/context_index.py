@@ -198,7 +198,6 @@ class ContextIndex:
         )
 
     def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
-        """The vector with length 1."""
         if vector.shape != (self.dim,):
             raise ConfigError(
                 f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "

@@ -87,6 +87,5 @@ def _tokens_in(
 
 
 def _cuts(ends: Int[np.ndarray, " sentences"]) -> list[int]:
-    """The number of sentences up to each cut, rising."""
     found = np.searchsorted(ends, np.array(CUTS) / 100 * ends[-1]) + 1
     return sorted({int(min(one, len(ends))) for one in found})

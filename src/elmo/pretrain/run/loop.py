@@ -218,7 +218,6 @@ class Loop:
             self._stop(result.stop_signal)
 
     def _stop(self, signal: int) -> NoReturn:
-        """Save everything; raises Interrupted."""
         self.save()
         message = (
             f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {signal}; "

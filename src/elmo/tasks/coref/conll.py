@@ -142,8 +142,6 @@ def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -
 
 @dataclass
 class _Begun:
-    """A document while it is read."""
-
     key: tuple[str, str]
     first_line: int
     lines: list[str]

@@ -53,7 +53,6 @@ def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
-    """All spans within sentences, with their texts."""
     begin = 0
     for sentence in document.sentences:
         words = tuple(map(str.lower, sentence))
@@ -175,7 +174,6 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
 
 
 def _lines(document: Document, resolved: Resolved) -> Iterator[str]:
-    """In the layout that the document came in."""
     if document.layout == "text":
         return write_text(document, resolved.clusters)
     named = {str(number): cluster for number, cluster in enumerate(resolved.clusters, start=1)}

@@ -175,7 +175,6 @@ def _read(
 def _places(
     columns: tuple[int, int], num_columns: int, where: str, sample: Sequence[Sequence[Sequence[str]]]
 ) -> tuple[int, int]:
-    """The places of tokens and tags in a row, from 0."""
     for flag, column in zip(("token_column", "tag_column"), columns, strict=True):
         if not 0 <= column <= num_columns:
             raise ConfigError(

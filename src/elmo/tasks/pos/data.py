@@ -151,13 +151,11 @@ def _of_treebank(
 
 
 def _untagged(tags: Sequence[str], column: str) -> int | None:
-    """The place of the first word without a tag."""
     empty = {""} if column == _MAY_BE_EMPTY else {"", "_"}
     return next((place for place, tag in enumerate(tags) if tag in empty), None)
 
 
 def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
-    """The place of the column of tags, from 0."""
     asked = "UPOS" if column == AUTO else column.upper()
     upper = [known.upper() for known in names]
     if not asked.isdecimal() and asked not in upper:
@@ -206,7 +204,6 @@ def _of_columns(
 
 
 def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:
-    """The places of tokens and tags in a row, from 0."""
     num_columns = len(sample[0][0])
     require_two_columns(num_columns, "Rome PROPN", where)
     token_place = columns[0] - 1 if columns[0] else column_of_words(sample) or 0

@@ -222,7 +222,6 @@ def _detected(blocks: Sequence[Sequence[Sequence[str]]]) -> LayoutName:
 
 
 def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
-    """Whether the sentence has predicates, and a column for each."""
     if min(map(len, rows)) <= layout.roles or not all(_are_cells(row[layout.roles :]) for row in rows):
         return False
     return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)

@@ -191,7 +191,6 @@ def _rows(
 
 
 def _cells(line: str, where: str, settings: ClassifierSettings) -> tuple[str, str]:
-    """(label, text) of a row."""
     columns, needed = line.split("\t"), max(settings.label_column, settings.text_column)
     if len(columns) < needed:
         raise TextError(

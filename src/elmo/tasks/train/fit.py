@@ -121,7 +121,6 @@ class _Fit(Generic[S, E, P]):
         return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
 
     def _epoch(self) -> None:
-        """The rest of the epoch under way."""
         self.model.train()
         self.batches = self._batches_of(self.position.epoch)
         before, clock, saved = self.position.seconds, time.monotonic(), time.monotonic()

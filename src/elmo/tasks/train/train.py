@@ -93,8 +93,6 @@ def train(
 
 @dataclass(frozen=True)
 class _Training(Generic[S, E, P]):
-    """A job with everything that its seeds share."""
-
     job: Job[S, E, P]
     data: TaskData[E]
     sources: TokenSources

@@ -222,5 +222,4 @@ class _Section:
 
 
 def _is_pair(value: object) -> bool:
-    """Whether a value is [whole number, whole number]."""
     return isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)
