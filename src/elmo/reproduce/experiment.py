@@ -36,8 +36,7 @@ from elmo.setting_checks import require_setting
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
-from elmo.tasks.train.job import AnyJob, Job, require_same_run
-from elmo.tasks.train.seeds import require_seeds
+from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
 

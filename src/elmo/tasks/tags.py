@@ -154,6 +154,12 @@ def follows(before: str, tag: str, scheme: SchemeFound) -> bool:
     return is_open == continues and (same or not continues)
 
 
+def moves(tags: Sequence[str], scheme: SchemeFound) -> tuple[list[list[bool]], list[bool], list[bool]]:
+    """Whether each tag may follow each other one, may be a sentence's first one, and its last."""
+    table = [[follows(before, tag, scheme) for tag in tags] for before in tags]
+    return table, [follows(OUTSIDE, tag, scheme) for tag in tags], [follows(tag, OUTSIDE, scheme) for tag in tags]
+
+
 def all_tags(labels: Sequence[str], scheme: Scheme) -> list[str]:
     """Every tag of a scheme, "O" first."""
     prefixes = "BIUL" if scheme == "bioul" else "BI"

@@ -4,6 +4,7 @@ A character is a number: 0 is padding, 1 every unknown character. Each distinct 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -141,6 +142,14 @@ def own_characters(settings: CharacterSettings, vocabulary: Vocabulary) -> Chara
         dim=settings.character_vector,
         filters=settings.character_filters,
         width=settings.character_width,
+    )
+
+
+def own_windows(settings: Any, vocabulary: Vocabulary, widths: Sequence[int], **more: Any) -> CharacterWindows | None:
+    """The same with filters of several widths; `more`: other arguments of `CharacterWindows`."""
+    dim, filters = settings.character_vector, settings.character_filters
+    return (
+        CharacterWindows(vocabulary["characters"], dim=dim, filters=filters, widths=widths, **more) if filters else None
     )
 
 

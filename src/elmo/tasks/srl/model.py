@@ -23,7 +23,7 @@ from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
 from elmo.tasks.srl.settings import LabelerSettings
-from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
@@ -108,8 +108,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
-        allowed = [[follows(before, tag, "iob2") for tag in self.tags] for before in self.tags]
-        begins = [follows(OUTSIDE, tag, "iob2") for tag in self.tags]
+        allowed, begins, _ = moves(self.tags, "iob2")
         self.register_buffer("allowed", torch.tensor(allowed), persistent=False)
         self.register_buffer("begins", torch.tensor(begins), persistent=False)
 

@@ -40,8 +40,7 @@ from elmo.tasks.train.apply import predict_all
 from elmo.tasks.train.batches import require_epoch, require_moderate
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.job import AnyJob, Job, RunOptions, require_same_run
-from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
+from elmo.tasks.train.job import AnyJob, Job, Outcome, RunOptions, over_seeds, require_same_run, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name
 from elmo.version import __version__
