@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.bounded import open_regular
-from elmo.disk.json_file import add_record, forget_records_after, read_record, read_records
+from elmo.disk.json_file import forget_records_after, read_record, read_records
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
@@ -76,7 +76,8 @@ class FitFolder:
         return self.path / "checkpoint"
 
     @property
-    def _metrics(self) -> Path:
+    def metrics_file(self) -> Path:
+        """The log of epochs."""
         return self.path / "metrics.jsonl"
 
     @property
@@ -115,20 +116,16 @@ class FitFolder:
                 position = FitPosition(**read_record(self._checkpoint / "progress.json"))
             except TypeError:
                 raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
-        forget_records_after(self._metrics, "epoch", position.epoch)
+        forget_records_after(self.metrics_file, "epoch", position.epoch)
         return position
 
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""
         load_learned_state(model, _read(self._best))
 
-    def record(self, values: dict[str, Any]) -> None:
-        """Append an epoch to metrics.jsonl."""
-        add_record(self._metrics, values)
-
     def metrics(self) -> list[dict[str, Any]]:
         """The epochs recorded; a line that a killed process did not finish is left out."""
-        return [values for _, values in read_records(self._metrics, "epoch")]
+        return [values for _, values in read_records(self.metrics_file, "epoch")]
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""

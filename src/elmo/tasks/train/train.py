@@ -31,7 +31,7 @@ from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.task import E, P, S, Task, Vocabulary
+from elmo.tasks.task import E, P, S, Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.encoders import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -66,9 +66,9 @@ def train(
                 require_moderate(job.task, examples)
             job.require_free()
             tokens = job.settings.tokens
-            sources = TokenSources(
-                _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
-            )
+            sentences, trained = job.task.sentences_of(*data.parts()), job.task.sentences_of(data.train)
+            frozen = _frozen(tokens, job.settings.fit.device, options, job.run)
+            sources = TokenSources(frozen, *_static(tokens, sentences, trained))
             require_epoch(job.settings.fit, len(data.train))
             _require_figure(job, data, sources)
         job.run.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
 
 
 def _static(
-    tokens: TokenSettings, task: Task[S, E, P], data: TaskData[E]
+    tokens: TokenSettings, sentences: Iterable[list[str]], trained: Iterable[list[str]]
 ) -> tuple[dict[str, StaticVectors] | None, list[str]]:
     """The static vectors that all seeds share, and the words that may be trained."""
     if not tokens.static:
@@ -225,12 +225,12 @@ def _static(
     # Here, because few runs need it.
     from elmo.static.vectors import vectors_for_words
 
-    words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
+    words = {word for sentence in sentences for word in sentence}
     found = {
         name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
         for name, file in tokens.static_files.items()
     }
-    return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})
+    return found, sorted({word for sentence in trained for word in sentence})
 
 
 def _remember(frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, progress: Progress) -> None:
