@@ -258,5 +258,5 @@ def test_a_sample_is_told_by_its_generator_alone():
 
 @pytest.mark.parametrize("num_samples", [0, 11])
 def test_more_negatives_than_words_are_refused(num_samples):
-    with pytest.raises(ConfigError, match=rf"num_negative_samples is {num_samples}, but must be from 1 to .* \(10\)"):
+    with pytest.raises(ConfigError, match=rf"num_negative_samples must be from 1 to .* 10 \(got {num_samples}\)"):
         LogUniformSampler(10, num_samples)

@@ -145,7 +145,7 @@ class _ShardWriter:
         self._hold(tokens[first_token:], lengths[first:])
 
     def close(self) -> None:
-        """Writes what is left."""
+        """Writes the last shard."""
         if self._held:
             self._write()
 

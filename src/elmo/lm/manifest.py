@@ -130,5 +130,5 @@ def _source(row: _Row) -> str:
 
 def _number(row: _Row, name: str) -> int:
     if not row[name].isascii() or not row[name].isdigit() or len(row[name]) > 12:
-        raise TextError(f"{row.where}: {name} is {row[name]!r}, but must be a whole number of at most 12 digits.")
+        raise TextError(f"{row.where}: {name} must be a whole number of at most 12 digits (got {row[name]!r}).")
     return int(row[name])

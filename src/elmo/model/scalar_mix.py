@@ -58,8 +58,8 @@ class ScalarMix(nn.Module):
         layer_norm = "boundaries" if layer_norm is True else layer_norm
         if layer_norm is not False and layer_norm not in _EPSILONS:
             raise ConfigError(
-                f"layer_norm is {layer_norm!r}, but must be False, 'boundaries' (AllenNLP's, also True), 'words' "
-                "(bilm-tf's) or 'token' (each by itself): they differ in the positions that their statistics cover. "
+                f"layer_norm must be False, 'boundaries' (AllenNLP's, also True), 'words' (bilm-tf's) or 'token' (each "
+                f"by itself), not {layer_norm!r}: they differ in the positions that their statistics cover. "
                 "False is the usual choice."
             )
         start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]

@@ -25,7 +25,7 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
     It must be there, and have a version for these types; the tensors must be contiguous in a CPU's memory, and no
-    gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
+    gradient may be needed through the pass. It releases the interpreter, so other threads go on meanwhile. Raises
     ConfigError for tensors whose sizes don't fit together.
     """
     library = native.library()
@@ -66,12 +66,12 @@ def require_alike(**tensors: Tensor | None) -> None:
             continue
         if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
             found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
-            raise ConfigError(f"{name}: {found}, but must be a tensor of floats. Convert it with .float().")
+            raise ConfigError(f"{name} must be a tensor of floats (got {found}). Convert it with .float().")
         devices.add(tensor.device)
     if len(devices) > 1:
         raise ConfigError(
-            f"the tensors {', '.join(tensors)} are on {' and '.join(sorted(map(str, devices)))}, but must be on one "
-            "device. Move them with .to(device)."
+            f"the tensors {', '.join(tensors)} must be on one device (got {' and '.join(sorted(map(str, devices)))}). "
+            "Move them with .to(device)."
         )
 
 

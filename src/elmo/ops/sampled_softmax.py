@@ -39,8 +39,8 @@ class LogUniformSampler:
     def __init__(self, vocabulary_size: int, num_samples: int) -> None:
         if not 1 <= num_samples <= vocabulary_size:
             raise ConfigError(
-                f"num_negative_samples is {num_samples}, but must be from 1 to the vocabulary's size "
-                f"({vocabulary_size}): the negatives of a step are distinct words."
+                f"num_negative_samples must be from 1 to the vocabulary's size, {vocabulary_size} (got {num_samples}): "
+                "the negatives of a step are distinct words."
             )
         self.vocabulary_size = vocabulary_size
         self.num_samples = num_samples

@@ -171,7 +171,7 @@ def _systems(
 
 
 def _begun(job: AnyJob, asked: dict[str, Any], changeable: dict[str, Any]) -> dict[str, Any]:
-    """Notes what is asked for. Raises ConfigError if the experiment was begun as another; `changeable` may differ."""
+    """Records the request. Raises ConfigError if the experiment was begun as another; `changeable` may differ."""
     path = _note(job.run, asked["experiment"])
     require_same_run(path, asked, job.task.settings())
     facts = {**asked, **changeable, "files": {name: str(file) for name, file in job.files.present().items()}}

@@ -239,7 +239,7 @@ def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:
         shape = shape.first if _is_kind(value, _kind(shape.first)) else shape.second
     kind = _kind(shape)
     if not _is_kind(value, kind):
-        yield f"{place} is {shown(value)}, but must be {_KINDS[kind]}"
+        yield f"{place} must be {_KINDS[kind]} (got {shown(value)})"
     elif isinstance(value, dict):
         yield from _faults_of_object(value, shape, place)
     elif isinstance(value, list):
@@ -259,7 +259,7 @@ def _faults_of_object(value: Mapping[str, object], shape: RecordShape, place: st
 def _faults_of_list(value: list[object], shape: RecordShape, place: str) -> Iterator[str]:
     wanted = shape if isinstance(shape, tuple) else shape * len(value)
     if len(value) != len(wanted):
-        yield f"{place} has {len(value)} entries, but must have {len(wanted)}"
+        yield f"{place} must have {len(wanted)} entries (got {len(value)})"
         return
     for number, (one, of_one) in enumerate(zip(value, wanted, strict=True)):
         yield from _faults(one, of_one, f"{place}[{number}]")

@@ -16,7 +16,7 @@ _COLORS = {"baseline": "0.35", "elmo": "C0", "rule": "C3"}
 
 
 def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
-    """Writes `path` with each suffix, each whole or not at all, over what is there; the files.
+    """Writes `path` with each suffix, each atomically, replacing existing files; returns the files.
 
     Raises MissingExtraError without matplotlib.
     """

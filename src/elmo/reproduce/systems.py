@@ -98,7 +98,7 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
     """Percentages in ascending order; `SHARES` without those that leave nothing if none are given.
 
     `num_groups`: of training examples that stay together (questions about one article); a smaller share than one group
-    would be trained on a whole one. Raises ConfigError for what is not a percentage, or leaves nothing.
+    would be trained on a whole one. Raises ConfigError for a value that isn't a percentage, or leaves nothing.
     """
     wrong = [share for share in shares if not 0 < share <= 100]
     if wrong:

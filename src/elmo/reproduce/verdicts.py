@@ -113,7 +113,7 @@ def over_seeds(values: Sequence[float], threshold: float = 0.0) -> Difference:
 
 
 def error_reduction(baseline: float, better: float) -> float | None:
-    """Relative, in percent of the baseline's errors (what is missing to 100); None if it makes none."""
+    """Relative, in percent of the baseline's errors (its distance to 100); None if it makes none."""
     return None if baseline >= 100 else 100 * (better - baseline) / (100 - baseline)
 
 

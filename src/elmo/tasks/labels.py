@@ -162,7 +162,7 @@ def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | Non
     """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
     texts = [row[column] for row in rows]
     distinct = set(texts)
-    # A premise stands in three pairs of SNLI, a label in many more.
+    # A premise occurs in three pairs of SNLI, a label in many more.
     if 4 * len(distinct) <= len(texts) or 2 * sum(map(_is_like_text, distinct)) <= len(distinct):
         return None
     for other in range(min(map(len, rows))):

@@ -139,7 +139,7 @@ def scheme_of(sentences: Iterable[Sequence[str]]) -> SchemeFound:
 
 
 def follows(before: str, tag: str, scheme: SchemeFound) -> bool:
-    """Whether `tag` may come after `before`; both may be "O", which also stands for a sentence's beginning and end."""
+    """Whether `tag` may come after `before`; both may be "O", which also marks the beginning and end of a sentence."""
     prefix_before, label_before = split_tag(before)
     prefix, label = split_tag(tag)
     same = prefix_before != OUTSIDE and prefix != OUTSIDE and label == label_before

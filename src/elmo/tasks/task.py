@@ -115,7 +115,7 @@ class Task(ABC, Generic[S, E, P]):
 
     @abstractmethod
     def read(self, path: Path | str, settings: S) -> list[E]:
-        """The labelled examples of a file. Raises TextError with file and line for what is wrong in it."""
+        """The labelled examples of a file. Raises TextError with the file and line of an error in it."""
 
     @abstractmethod
     def read_unlabelled(self, path: Path | str, settings: S, reading: TextReading) -> Iterator[E]:

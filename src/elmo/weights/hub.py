@@ -50,7 +50,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     ("original", "many-langs/ko", "nlpl:154"), downloaded from its publishers once (see `published.fetch`); an id
     `org/name` or `org/name@REVISION` of the Hugging Face hub, downloaded once too (see `download`). `download`: False
     asks no network. `progress`: of a published model's download, as for `fetch.fetched`. Raises WeightFileError if
-    there is no such model, ConfigError for what is none of these, MissingExtraError for a hub's id without
+    there is no such model, ConfigError for anything else, MissingExtraError for a hub's id without
     huggingface_hub.
     """
     if model is None:
@@ -59,8 +59,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return _files_of_pair(model)
     if not isinstance(model, str | Path) or not str(model):
         raise ConfigError(
-            f"model is {model!r}, but must be a name, a path or a pair (options.json, weights.hdf5). "
-            f"{_names_of_models()}"
+            f"model must be a name, a path or a pair (options.json, weights.hdf5), not {model!r}. {_names_of_models()}"
         )
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder

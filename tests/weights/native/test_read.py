@@ -205,7 +205,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
     ("change", "message"),
     [
         (lambda f: f.update(format_version=2), "format_version 2, this elmo reads up to 1: a newer elmo wrote it"),
-        (lambda f: f.update(format_version="1"), "format_version is '1', but must be 1"),
+        (lambda f: f.update(format_version="1"), "format_version must be 1 .got '1'"),
         (lambda f: f.pop("source_hash"), "key 'source_hash' is missing"),
         (lambda f: f.update(extra=1), "unknown key 'extra'"),
         (lambda f: f["metadata"].update(data=3), "must be text"),

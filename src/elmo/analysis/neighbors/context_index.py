@@ -215,7 +215,7 @@ class ContextIndex:
         return self._dots(direction, layer) / self._mixed_lengths(weights)
 
     def _of_tokens(self, rows: Float[np.ndarray, " rows"], layer: int) -> Float[np.ndarray, " tokens"]:
-        """A row for each token, of what is a row for each word in layer 0."""
+        """One row per token; layer 0 has one per word."""
         return rows[self._token_words] if layer % self.num_layers == 0 else rows
 
     def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:

@@ -1,7 +1,7 @@
 """A weight laid out in panels as the structure that C reads, its products, and what the other structures need too.
 
 What is laid out is checked once, when a structure is filled; what a call reads and writes, at that call. A structure
-holds addresses, so whoever fills it keeps the arrays.
+holds addresses, so its owner must keep the arrays alive.
 """
 
 import ctypes
@@ -100,7 +100,7 @@ def require(what: str, found: int, *, equal: int | None = None, at_least: int = 
     if found < low or (high is not None and found > high):
         needed = f"from {low} to {high}" if high is not None else f"at least {low}"
         raise ConfigError(
-            f"{what}: {found}, but must be {needed if equal is None else equal} here. Lay out the tensors of one model "
+            f"{what} must be {needed if equal is None else equal} here (got {found}). Lay out the tensors of one model "
             "with its own config."
         )
     return found

@@ -242,7 +242,7 @@ def _number(name: str, default: int) -> int:
     value = os.environ.get(name, str(default))
     if not value.isdecimal():
         raise ConfigError(
-            f"{name} is {value!r} in the environment, but must be a whole number: torchrun sets it. Launch the "
+            f"${name} must be a whole number (got {value!r}): torchrun sets it. Launch the "
             "processes by torchrun, or unset it."
         )
     return int(value)

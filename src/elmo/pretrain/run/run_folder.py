@@ -8,8 +8,8 @@
     checkpoints/step-00001250/
         model/                a model folder like any other: embed with it, convert it, evaluate it
         training.safetensors  the optimizer's tensors and the LSTMs' states
-        progress.json         step, tokens read, where the streams stand
-        sha256.json           the checksums of these files, compared before the run goes on from them
+        progress.json         step, tokens read, positions in the streams
+        sha256.json           the checksums of these files, compared before the run resumes from them
     checkpoints/latest        the name of the newest checkpoint
     checkpoints/best          the name of the checkpoint with the lowest validation perplexity
     model/                    the finished model
@@ -118,7 +118,7 @@ class RunFolder:
     def require_same_data(self, report: Mapping[str, Any]) -> None:
         """ConfigError if the run was begun on other text: places in its streams would be those of other sentences.
 
-        `report`: of the prepared data (`TrainingData.report`), wherever it lies now.
+        `report`: of the prepared data (`TrainingData.report`), wherever it is now.
         """
 
         def compare() -> None:

@@ -62,7 +62,7 @@ class OpenMentions:
 
 
 def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
-    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is not a cell."""
+    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError if it is not a cell."""
     if cell in _EMPTY_CELLS:
         return []
     found = []

@@ -169,8 +169,8 @@ def assignment_solver() -> Any:
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
-    """Key and response clusters that share mentions, directly or through others: no gain lies between two of these, so
-    each is aligned by itself, at a cost that doesn't grow with the whole document."""
+    """Key and response clusters that share mentions, directly or through others. No pair across two of these has a
+    gain, so each is aligned by itself, at a cost that doesn't grow with the whole document."""
     rows_of: dict[int, list[int]] = {}
     for row, columns in enumerate(overlaps):
         for column in columns:

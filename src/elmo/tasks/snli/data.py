@@ -274,5 +274,5 @@ def _text(fields: Mapping[str, object], field: str, where: str) -> str:
         why = (
             "has one half of a surrogate pair, which is not a character" if isinstance(value, str) else "must be a text"
         )
-        raise TextError(f"{where}: the field {field!r} is {reprlib.repr(value)}, but {why}. Fix the line.")
+        raise TextError(f"{where}: the field {field!r} {why} (got {reprlib.repr(value)}). Fix the line.")
     return value

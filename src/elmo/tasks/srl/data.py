@@ -265,7 +265,7 @@ def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterato
 def with_whole_marks(line: TextLine) -> list[str]:
     """The tokens; where a tokenizer has split "gave/V" at the slash, they are one again.
 
-    Only what stands together in the text is a mark: "AC / V" is three tokens.
+    It is a mark only if the text has no space in between: "AC / V" is three tokens.
     """
     tokens: list[str] = []
     for place, token in enumerate(line.tokens):

@@ -229,7 +229,7 @@ def _with_predicates(example: RoleSentence, found: Sequence[tuple[int, int]]) ->
 def token_cross_entropy(
     logits: Float[Tensor, "batch tokens tags"], gold: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
 ) -> Float[Tensor, ""]:
-    """Mean over each row's tokens, then over the rows that have a token; what is beyond a row's end is ignored."""
+    """Mean over each row's tokens, then over the rows that have a token; positions beyond a row's end are ignored."""
     losses = functional.cross_entropy(logits.transpose(1, 2), gold.masked_fill(~mask, 0), reduction="none")
     per_row = torch.where(mask, losses, 0).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
     return per_row.sum() / mask.any(dim=1).sum().clamp(min=1)

@@ -69,7 +69,7 @@ def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:
 
 def _checked(label: str, where: str) -> str:
     if label not in LABELS:
-        raise _wrong(where, f"the label is {label!r}, but must be one of {', '.join(LABELS)}")
+        raise _wrong(where, f"the label must be one of {', '.join(LABELS)} (got {label!r})")
     return label
 
 
@@ -106,8 +106,7 @@ class LabelledSentence:
 def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[LabelledSentence]:
     """The labelled sentences of a file; blank lines are left out.
 
-    Raises TextError with file and line for what is not a tree, a line with too few columns, or one without a label or a
-    word.
+    Raises TextError with file and line for a line that is not a tree, or has too few columns, no label or no word.
     """
     name = text_name(path)
     with skipping(path, settings.errors) as on_bad:

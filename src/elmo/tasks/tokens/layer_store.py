@@ -139,6 +139,6 @@ class LayerStore:
 
 
 def digest(sentence: Sentence) -> bytes:
-    """16 bytes that stand for a tokenized sentence."""
+    """A 16-byte key of a tokenized sentence."""
     text = json.dumps(list(sentence)).encode("ascii")
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest()

@@ -53,7 +53,7 @@ def train(
 
     `progress`: receives the tokens whose layers are computed, the batches of each training, and the examples that are
     scored; True: bars on stderr. `on_seed` is called with each seed when its turn comes, also if it was trained before.
-    Raises TextError for what is wrong in the data, ConfigError for settings that don't fit together, OutputError if the
+    Raises TextError for errors in the data, ConfigError for settings that don't fit together, OutputError if the
     folder is taken, Interrupted when stopped with everything saved.
     """
     options = job.options

@@ -158,7 +158,7 @@ class _Section:
         self.name, self.path = name, path
         if not isinstance(values, dict):
             raise WeightFileError(
-                f"{path}: {name!r} is {shown(values)}, but must be an object of settings. Pass the options.json "
+                f"{path}: {name!r} must be an object of settings (got {shown(values)}). Pass the options.json "
                 "that came with the weights."
             )
         self.values: dict[str, Any] = values
@@ -214,9 +214,9 @@ class _Section:
             raise self._wrong("n_characters", f"{' or '.join(map(str, _KNOWN_NUM_CHARACTERS))}, the byte alphabet")
 
     def _wrong(self, key: str, expected: str) -> WeightFileError:
-        found = repr(self.values[key])[:60] if key in self.values else "missing"
+        found = repr(self.values[key])[:60] if key in self.values else "nothing"
         return WeightFileError(
-            f"{self.path}: '{self.name}.{key}' is {found}, but must be {expected}. Pass the options.json that came "
+            f"{self.path}: '{self.name}.{key}' must be {expected} (got {found}). Pass the options.json that came "
             "with the weights."
         )
 

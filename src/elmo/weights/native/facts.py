@@ -86,7 +86,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or is "
+            f"{path}: format_version must be {FORMAT_VERSION} (got {shown(version)}): the file is damaged or is "
             "not a config of this package. Get the model again."
         )
     for key in _CONFIG_KEYS:
