@@ -91,7 +91,7 @@ def test_a_task_that_no_variable_holds_cant_travel():
 def test_encoders_are_found_the_same_way(module, installed):
     for name in ("somebodys:make", "lengths"):
         assert find_encoder(name, "lengths", device="cpu").layer_dim == 1
-    with pytest.raises(ConfigError, match="gave a str, which lacks what an encoder needs"):
+    with pytest.raises(ConfigError, match="gave a str, which lacks members of an encoder"):
         find_encoder("lengths", "other", device="cpu")
     with pytest.raises(ConfigError, match="encoder must be one of 'none', 'elmo', 'context2vec', 'cove', 'lengths'"):
         find_encoder("bert", "", device="cpu")

@@ -18,7 +18,7 @@ from elmo.reproduce.verdicts import AGREES, UNDECIDED, Decision, Difference, con
 
 # How far from the plain average a layer's weight may be in a mix that is "roughly balanced", as a fraction of it.
 _BALANCED = 0.5
-# "As good as" can't be shown to the last decimal: within so many points.
+# "As good as" means within this many points: it can't be shown to the last decimal.
 _AS_GOOD = 1.0
 
 Terms = list[tuple[int, str, float]]

@@ -192,7 +192,7 @@ def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], 
 
 
 def _next(waiting: Sequence[AnyJob], running: Iterable[AnyJob]) -> AnyJob | None:
-    """The first job in whose folder nobody is working."""
+    """The first job whose folder is free."""
     taken = {job.run for job in running}
     return next((job for job in waiting if job.run not in taken), None)
 

@@ -230,7 +230,7 @@ _KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an obj
 
 
 def first_fault(value: object, shape: RecordShape, place: str = "") -> str | None:
-    """What is wrong with the first part that doesn't have its shape, and what it must be; None if all is well."""
+    """Describes the first part that doesn't have its shape, and what it must be; None if all fit."""
     return next(_faults(value, shape, place), None)
 
 

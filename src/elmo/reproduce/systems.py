@@ -25,7 +25,7 @@ EXPERIMENTS = {
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Percent of the training data in figure 1, where none are asked for."""
 
-# An epoch of figure 1 sees at least as many examples as are so many percent of the training data.
+# An epoch of figure 1 has at least this percentage of the number of training examples.
 _LEAST_EPOCH = 25.0
 
 _ABOUT_ELMO = (

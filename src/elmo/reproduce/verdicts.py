@@ -133,7 +133,7 @@ def _variance_over_seeds(scored: Scored, resampled: bool) -> float:
 
 
 def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[tuple[int, Scored]]) -> float:
-    """Satterthwaite's, at least those of the system with the fewest seeds."""
+    """Satterthwaite's, but at least the fewest seeds of a system, minus 1."""
     uncertainty = 0.0
     for _, scored in terms:
         seeds = len(scored.scores)

@@ -159,7 +159,7 @@ def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
 
 
 def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
-    """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
+    """The index of a column that looks like labels, if `column` looks like texts; else None."""
     texts = [row[column] for row in rows]
     distinct = set(texts)
     # A premise occurs in three pairs of SNLI, a label in many more.

@@ -132,7 +132,7 @@ class FileSettings(Settings):
 
 @dataclass(frozen=True)
 class LabelSettings(FileSettings):
-    """The same for data whose labels must be those of the training data."""
+    """File settings for data whose labels must occur in the training data."""
 
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""

@@ -34,7 +34,7 @@ _SUFFIXED = re.compile(r"(?P<label>.+)[-_](?P<prefix>[BIELUSMW])")
 # Neither a prefix alone nor something like X-PER, which are mistakes.
 _BARE = re.compile(r"(?P<label>(?!.[-_])[^\W\d_]\S+)")
 _OTHER_PREFIXES = {"M": "I", "W": "U"}
-# Of the tags other than O, so many are at least in a file's notation; the others are errors with their line.
+# At least this share of the tags other than O is in the file's notation; the others are reported with their line.
 _LEAST_SHARE = 0.9
 
 

@@ -183,7 +183,7 @@ def _beside(params: Path, values: dict[str, str], key: str) -> Path:
 
 
 def _words(path: Path) -> tuple[str, ...]:
-    """The words of the lines; their vectors are those of the model's targets."""
+    """The words of the lines; their vectors are in the model's targets too."""
     try:
         with open_regular(path) as file:
             header = file.readline(100).split()

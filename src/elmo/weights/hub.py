@@ -150,7 +150,7 @@ def _from_hub(hub_id: str, download: bool) -> Path:
         return _downloaded(hub_id, download=download)
     except ElmoError:
         raise
-    except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
+    except Exception as error:  # of the hub's library or its HTTP client, whose errors differ by version
         raise WeightFileError(
             f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "

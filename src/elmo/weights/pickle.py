@@ -214,7 +214,7 @@ def _storage(identity: Any) -> _Storage:
 
 
 def _called(function: Any, arguments: Any) -> Any:
-    """What a call that the pickle asks for would give, if it is one of those that make up a state dict."""
+    """The result of a call that the pickle asks for, if state dicts need such calls."""
     match function, arguments:
         case _Name("collections.OrderedDict"), ():
             return {}

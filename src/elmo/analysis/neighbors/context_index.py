@@ -144,7 +144,7 @@ class ContextIndex:
             return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
-        if which == "same" and not center:  # a few tokens, for which nobody reads all vectors
+        if which == "same" and not center:  # a few tokens: no need to read all vectors
             tokens = np.flatnonzero(is_word)
             cosines = np.full(len(self), -np.inf, dtype=np.float32)
             cosines[tokens] = self.vectors(tokens, layer) @ direction

@@ -48,7 +48,7 @@ class PeerLost(ElmoError):  # noqa: N818 - what happened
 
 
 class FirstFailed(ElmoError):  # noqa: N818 - what happened
-    """The first rank failed at what it does for all; it reports the reason, so the others say nothing."""
+    """The first rank failed at something it does for all; it reports the reason, and the others stay silent."""
 
 
 @dataclass(frozen=True)

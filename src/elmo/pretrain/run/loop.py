@@ -319,7 +319,7 @@ def _figures(line: dict[str, Any]) -> dict[str, float]:
 
 
 def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:
-    """What the finished model's metadata says of its training; `figures` of the validation text, or none.
+    """The training facts in the finished model's metadata; `figures` of the validation text, or none.
 
     `text_tokens`: tokens of the training text; `tokens_read`: predictions of each direction, sentence boundaries
     included, over all epochs.

@@ -124,7 +124,7 @@ class FinetuneConfig(Settings):
 
     def _recipe(self) -> dict[str, Any]:
         own = {name: value for name, value in asdict(self).items() if name != "comparison_sentences"}
-        # The mean over the window, not bilm-tf's sum: the rate is that of the mean.
+        # The mean over the window, not bilm-tf's sum: so is the rate.
         return {**own, "sum_over_window": False}
 
 

@@ -175,7 +175,7 @@ class _Begun:
             raise TextError(f"{where}: {error}. Fix the last column.") from None
         self.num_columns = len(columns)
         self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
-        # LitBank has "_" there, which is nobody's name.
+        # LitBank has "_" there: no speaker.
         has_speaker = len(columns) >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
         self.speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
         self.rows.append(len(self.lines) - 1)

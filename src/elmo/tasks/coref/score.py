@@ -62,7 +62,7 @@ def num_repeated(clusters: Clusters) -> int:
 
 
 def require_scorable(response: Clusters, where: str) -> None:
-    """TextError for a response with so many repeated mentions that the official scorer refuses it."""
+    """TextError if the response has more repeated mentions than the official scorer accepts."""
     repeated = num_repeated(response)
     if repeated > _MAX_REPEATED:
         raise TextError(

@@ -1,4 +1,4 @@
-"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of coreference; the defaults follow the paper's model, except where a CPU is too slow."""
 
 import re
 from dataclasses import dataclass, field

@@ -146,7 +146,7 @@ def own_characters(settings: CharacterSettings, vocabulary: Vocabulary) -> Chara
 
 
 def own_windows(settings: Any, vocabulary: Vocabulary, widths: Sequence[int], **more: Any) -> CharacterWindows | None:
-    """The same with filters of several widths; `more`: other arguments of `CharacterWindows`."""
+    """Like `own_characters`, with filters of several widths; `more`: other arguments of `CharacterWindows`."""
     dim, filters = settings.character_vector, settings.character_filters
     return (
         CharacterWindows(vocabulary["characters"], dim=dim, filters=filters, widths=widths, **more) if filters else None
@@ -156,5 +156,5 @@ def own_windows(settings: Any, vocabulary: Vocabulary, widths: Sequence[int], **
 def with_characters(
     vectors: Float[Tensor, "batch tokens dim"], characters: CharacterCNN | None, sentences: Sequence[Sequence[str]]
 ) -> Float[Tensor, "batch tokens more_dim"]:
-    """[vectors ; those of the task's own char CNN], if it has one."""
+    """[vectors ; vectors of the task's own char CNN], if it has one."""
     return vectors if characters is None else torch.cat([vectors, characters(sentences)], dim=2)

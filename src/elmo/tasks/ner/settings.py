@@ -20,7 +20,7 @@ class TaggerSettings(LabelSettings, CharacterSettings):
     tag_column: SizeOrNone = 0
     """Column of the tags, counted from 1; 0: the last one, or the first of two if only that one has tags."""
     scheme: SchemeChoice = "auto"
-    """Scheme of the tags in the files. auto: detected; bioul: also what is called IOBES, BMES and BMEWO; io: labels
+    """Scheme of the tags in the files. auto: detected; bioul: also known as IOBES, BMES or BMEWO; io: labels
     without prefixes; any: every sequence is accepted and read by conlleval's rules."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
     """Scheme that the tagger uses internally."""

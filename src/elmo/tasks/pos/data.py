@@ -223,7 +223,7 @@ def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]],
 
 
 def _only_column_of_tags(sample: Sequence[Sequence[Sequence[str]]], token_place: int, where: str) -> int:
-    """The only column beside that of the tokens and one that counts them; TextError if there are several."""
+    """The only column beside the tokens and their numbers; TextError if there are several."""
     others = [
         place
         for place in range(len(sample[0][0]))

@@ -72,7 +72,7 @@ class Text:
     """True at a token; every row has one."""
 
     def padded(self, tokens: int) -> "Text":
-        """The same as a batch of so many tokens; those that are added are padding."""
+        """The same, padded to this number of tokens."""
         more = tokens - self.mask.shape[1]
         output = None if self.elmo_output is None else functional.pad(self.elmo_output, (0, 0, 0, more))
         return Text(functional.pad(self.input, (0, 0, 0, more)), output, functional.pad(self.mask, (0, more)))

@@ -1,4 +1,4 @@
-"""Settings of question answering; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of question answering; the defaults follow the paper's model, except where a CPU is too slow."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -6,7 +6,7 @@
     props       predicate or "-", one column per predicate: what srl-eval.pl reads; it has no words
 
 Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; in conll2012 every line that begins with
-"#" is a comment. The k-th column of roles is that of the k-th predicate.
+"#" is a comment. The k-th column of roles belongs to the k-th predicate.
 """
 
 import re

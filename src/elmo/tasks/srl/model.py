@@ -32,7 +32,7 @@ _DROPOUT = 0.3
 
 
 class PredicateFinder(nn.Module):
-    """Which tokens are predicates, for text in which nobody has marked them: token vectors -> biLSTM -> Linear.
+    """Which tokens are predicates, for text without marks: token vectors -> biLSTM -> Linear.
 
     Our addition: the papers take the predicates as given. It learns from the same sentences as the role labeler and
     reads the same vectors, through which it sends no gradient, so that it doesn't change what the labeler learns.

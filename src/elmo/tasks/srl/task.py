@@ -51,7 +51,7 @@ def _name(sentence: RoleSentence, proposition: Proposition) -> str:
 
 
 def sides(predicate: tuple[int, int], length: int, before: str, after: str) -> list[Span]:
-    """The predicate and what is on both sides of it; the last token, mostly a full stop, belongs to nothing."""
+    """The predicate and the spans on both sides of it, without the last token (mostly a full stop)."""
     start, end = predicate
     spans = [(0, start, before), (start, end, PREDICATE), (end, length - 1, after)]
     return [span for span in spans if span[0] < span[1] and span[2]]

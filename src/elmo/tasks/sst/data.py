@@ -200,7 +200,7 @@ def _cells(line: str, where: str, settings: ClassifierSettings) -> tuple[str, st
 
 
 def _require_labels(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings) -> None:
-    """TextError if the column of the labels looks like that of the texts, and another one like labels."""
+    """TextError if the label column looks like texts, and another column like labels."""
     rows = [line.split("\t") for _, line in lines]
     rows = [row for row in rows if len(row) >= max(settings.label_column, settings.text_column)]
     step = f"Say which columns they are with --label-column {{}} --text-column {settings.label_column}."

@@ -46,7 +46,7 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
     found = _factory(name)(model, device=device)
     if not isinstance(found, Encoder):
         raise ConfigError(
-            f"the encoder {name!r} gave a {type(found).__name__}, which lacks what an encoder needs: num_layers, "
+            f"the encoder {name!r} gave a {type(found).__name__}, which lacks members of an encoder: num_layers, "
             "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
         )
     return found

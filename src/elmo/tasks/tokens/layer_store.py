@@ -114,7 +114,7 @@ class LayerStore:
             self._open(part)
         else:
             self._open(part)
-            self._unchecked.remove(part)  # nobody else has had it yet
+            self._unchecked.remove(part)  # just written, so there is nothing to check
 
     def _open(self, part: Path) -> None:
         if not has_sums(part):

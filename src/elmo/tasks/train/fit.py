@@ -37,7 +37,7 @@ from elmo.tasks.train.optimizers import Learner
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
-# Keeps the steps of one seed apart from those of the next.
+# Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
 
 

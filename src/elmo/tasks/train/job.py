@@ -47,7 +47,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
 
 
 def is_training_data(run: Path, file: Path) -> bool:
-    """Whether the run of that folder, if it is one, was trained on a file of this content."""
+    """Whether `run` is a run folder whose training file has the same content as `file`."""
     facts = run / "run.json"
     if not facts.is_file() or not file.is_file():
         return False

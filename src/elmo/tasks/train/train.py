@@ -170,7 +170,7 @@ def outcome_file(run: Path, seed: int) -> Path:
 
 
 def _require_figure(job: Job[S, E, P], data: TaskData[E], sources: TokenSources) -> None:
-    """ConfigError unless scores have the figure that shall decide, asked of one example before hours are spent."""
+    """ConfigError unless the scores have the figure `best_by`; checked on one example, before hours of training."""
     if not job.settings.fit.best_by:
         return
     example = min(data.dev or data.train, key=job.task.size)

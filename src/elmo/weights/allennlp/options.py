@@ -121,7 +121,7 @@ def options_of(config: BiLMConfig) -> dict[str, Any]:
 
 
 def word_settings(rows: int, projection_size: int) -> dict[str, Any]:
-    """The settings of a model that reads words; those of the char CNN it lacks have their defaults."""
+    """The settings of a model that reads words; settings of the char CNN, which it lacks, have their defaults."""
     unused = ("num_characters", "character_dim", "max_characters_per_token", "filters", "activation", "num_highway")
     defaults = BiLMConfig()
     return {name: getattr(defaults, name) for name in unused} | {
