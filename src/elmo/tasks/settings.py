@@ -218,13 +218,13 @@ class TaskSettings:
 
     @property
     def own(self) -> Any:
-        """The group that the task adds: of its data and its network."""
+        """The group that the task adds, of its data and network; of several, the first one."""
         return next((group for name, group in vars(self).items() if name not in ("tokens", "fit")), None)
 
     @property
     def gives_input(self) -> bool:
         """Whether the first layer has anything to read: static vectors, ELMo, or a char CNN of the task's own."""
-        own = getattr(self.own, "character_filters", 0) > 0
+        own = any(getattr(group, "character_filters", 0) for group in vars(self).values())
         return bool(self.tokens.static) or "input" in self.tokens.places or own
 
 
