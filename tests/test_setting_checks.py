@@ -35,13 +35,13 @@ def test_the_last_seed_is_taken():
 # A negative one would be the end of a slice: all but so many.
 @pytest.mark.parametrize("name", ["least_sentences", "tokens", "words", "occurrences"])
 def test_a_sample_holds_something(name):
-    with pytest.raises(ConfigError, match=rf"{name} must be 1 or more \(got -5\)"):
+    with pytest.raises(ConfigError, match=rf"{name} must be at least 1 \(got -5\)"):
         SampleSettings(**{name: -5})
 
 
 @pytest.mark.parametrize("name", ["least_candidates", "occurrences", "queries"])
 def test_occurrences_are_limited_to_some(name):
-    with pytest.raises(ConfigError, match=rf"{name} must be 1 or more \(got 0\)"):
+    with pytest.raises(ConfigError, match=rf"{name} must be at least 1 \(got 0\)"):
         PrecisionLimits(**{name: 0})
 
 

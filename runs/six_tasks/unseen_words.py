@@ -25,7 +25,7 @@ from elmo.errors import ConfigError
 from elmo.reproduce.outcomes import counts_of
 from elmo.reproduce.verdicts import Difference, Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of
-from elmo.tasks.train.seeds import summarize
+from elmo.tasks.train.job import summarize
 from elmo.tasks.train.task_data import TaskData, read_data
 
 GROUPS = ("seen", "new")

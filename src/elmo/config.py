@@ -6,10 +6,10 @@ A config says nothing about files: `elmo.weights` translates every published for
 
 from dataclasses import dataclass, fields, replace
 from operator import index
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting, require_types
+from elmo.setting_checks import Must, from_to, require_setting, require_types
 
 Characters = Literal["bytes", "dictionary", "none"]
 Direction = Literal["both", "forward", "backward"]
@@ -20,13 +20,11 @@ PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7
 # Rows of a byte-level character embedding: none, 256 bytes, <S>, </S>, begin and end of word, padding inside a word.
 NUM_BYTE_CHARACTERS = 262
 
-
 # A wider or deeper network is a typing error.
-_RANGES = (
-    ("cell_size", 1, 1_000_000), ("projection_size", 1, 1_000_000), ("num_layers", 1, 1000), ("num_highway", 0, 1000),
-    ("character_dim", 0, 1_000_000), ("num_characters", 0, 10_000_000), ("max_characters_per_token", 0, 1_000_000),
-    ("num_words", 0, 1_000_000_000), ("word_dim", 0, 1_000_000),
-)  # fmt: skip
+_MOST = 1_000_000
+_Size = Annotated[int, from_to(1, _MOST)]
+_SizeOrNone = Annotated[int, from_to(0, _MOST)]
+_Clip = Annotated[float, Must("positive, or None for no clip", lambda value: value > 0)] | None
 
 
 @dataclass(frozen=True)
@@ -35,33 +33,33 @@ class BiLMConfig:
 
     characters: Characters = "bytes"
     """What the char CNN reads: UTF-8 bytes, the characters of a dictionary, or nothing (a word-embedding model)."""
-    num_characters: int = NUM_BYTE_CHARACTERS
+    num_characters: Annotated[int, from_to(0, 10_000_000)] = NUM_BYTE_CHARACTERS
     """Rows of the character embedding; row 0 is padding and always zero."""
-    character_dim: int = 16
+    character_dim: _SizeOrNone = 16
     """Width of a character's vector."""
-    max_characters_per_token: int = 50
+    max_characters_per_token: _SizeOrNone = 50
     """Characters kept per token, including the begin-of-word and end-of-word characters."""
     filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
     """The char CNN's filters as (width, number)."""
     activation: Activation = "relu"
     """Non-linearity after the maximum over positions."""
-    num_highway: int = 2
+    num_highway: Annotated[int, from_to(0, 1000)] = 2
     """Highway layers above the char CNN."""
     token_projection: bool = True
     """Whether a linear layer brings the token vector to `projection_size`."""
-    num_words: int = 0
+    num_words: Annotated[int, from_to(0, 1_000_000_000)] = 0
     """Rows of the word embedding; row 0 is padding and always zero. 0: the model has none."""
-    word_dim: int = 0
+    word_dim: _SizeOrNone = 0
     """Width of a word's vector. 0: the model has none."""
-    cell_size: int = 4096
+    cell_size: _Size = 4096
     """Memory cells of each LSTM layer and direction."""
-    projection_size: int = 512
+    projection_size: _Size = 512
     """Width of a token vector and of each direction's output. Equal to `cell_size`: the LSTM has no projection."""
-    num_layers: int = 2
+    num_layers: Annotated[int, from_to(1, 1000)] = 2
     """LSTM layers of each direction."""
-    cell_clip: float | None = 3.0
+    cell_clip: _Clip = 3.0
     """Bound on the absolute value of a memory cell. None: no bound."""
-    projection_clip: float | None = 3.0
+    projection_clip: _Clip = 3.0
     """Bound on the absolute value of a projected output. None: no bound."""
     skip_connections: bool = True
     """Whether each LSTM layer above the first adds its input to its output."""
@@ -77,11 +75,6 @@ class BiLMConfig:
             value = getattr(self, name)
             if type(value) is int:  # files write 3 where they mean 3.0
                 object.__setattr__(self, name, float(value))
-            if name != "forget_bias":
-                require_setting(value is None or value > 0, name, value, "positive, or None for no clip")
-        for name, least, most in _RANGES:
-            value = getattr(self, name)
-            require_setting(least <= value <= most, name, value, f"a whole number from {least:,} to {most:,}")
         size = self.projection_size
         require_setting(size <= self.cell_size, "projection_size", size, f"at most cell_size, {self.cell_size}")
         self._check_token_encoder()

@@ -1,6 +1,10 @@
-"""Checks of settings. The error names the setting, what it must be, its value, and the next step."""
+"""Checks of settings. The error names the setting, what it must be, its value, and the next step.
 
-from dataclasses import fields
+A dataclass derived from `Settings` checks its fields by their annotations; `Annotated[int, at_least(1)]` adds a bound.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -19,6 +23,42 @@ _NUMBER = f"a finite number of at most {LARGEST_NUMBER:g}"
 SEEDS = range(1 << 63)
 
 
+@dataclass(frozen=True)
+class Must:
+    """What a value of an annotated type must be, beyond its type; of None nothing is asked."""
+
+    expected: str
+    """For the message: "above 0"."""
+    holds: Callable[[Any], bool]
+
+
+def at_least(least: float, expected: str = "") -> Must:
+    """A lower bound."""
+    return Must(expected or f"at least {least}", lambda value: value >= least)
+
+
+def from_to(least: int, most: int) -> Must:
+    """Bounds of a whole number, both included."""
+    return Must(f"a whole number from {least:,} to {most:,}", lambda value: least <= value <= most)
+
+
+PositiveInt = Annotated[int, at_least(1)]
+NotNegative = Annotated[float, at_least(0)]
+NotNegativeInt = Annotated[int, at_least(0)]
+Positive = Annotated[float, Must("above 0", lambda value: value > 0)]
+Chance = Annotated[float, Must("a probability: at least 0 and below 1", lambda value: 0 <= value < 1)]
+"""Of a dropout."""
+Seed = Annotated[int, Must("from 0 to 2^63 - 1", lambda value: value in SEEDS)]
+
+
+class Settings:
+    """Base of a dataclass of settings that checks their annotations."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        require_types(self)
+
+
 def require_setting(holds: bool, name: str, value: object, expected: str) -> None:
     """ConfigError unless the setting is as expected."""
     if not holds:
@@ -28,8 +68,8 @@ def require_setting(holds: bool, name: str, value: object, expected: str) -> Non
 def require_types(settings: object) -> None:
     """ConfigError if a field of a dataclass has a value of another type than its annotation.
 
-    Checks Literal, bool, int and float, alone, beside None and in tuples of any length. Whole numbers must be at most
-    `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
+    Checks Literal, bool, int and float, alone, beside None and in tuples of any length, and each `Must`. Whole numbers
+    must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
         value = getattr(settings, setting.name)
@@ -45,7 +85,9 @@ def is_bool(value: object) -> bool:
 def _misfit(kind: Any, value: Any, *, is_seed: bool) -> str | None:
     """What a value must be; None if it is."""
     if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
+        kind, *facts = get_args(kind)
+        wrong = (fact.expected for fact in facts if isinstance(fact, Must) and not fact.holds(value))
+        return _misfit(kind, value, is_seed=is_seed) or next(wrong, None)
     parts = get_args(kind)
     if get_origin(kind) is Literal:
         return None if value in parts else f"one of {', '.join(map(repr, parts))}"

@@ -98,9 +98,9 @@ def test_the_last_perplexity_stands_inside_the_axes(run: Path) -> None:
     ("config", "message"),
     [
         ([4, 5], "holds a JSON list, but the settings of a run are an object"),
-        ({"batch_size": 4}, "unroll_steps is None, but must be a whole number above 0"),
-        ({"batch_size": "4", "unroll_steps": 5}, "batch_size is '4', but must be"),
-        ({"batch_size": 0, "unroll_steps": 5}, "batch_size is 0, but must be"),
+        ({"batch_size": 4}, "unroll_steps must be a whole number above 0 .got None"),
+        ({"batch_size": "4", "unroll_steps": 5}, "batch_size must be a whole number above 0 .got '4'"),
+        ({"batch_size": 0, "unroll_steps": 5}, "batch_size must be a whole number above 0 .got 0"),
     ],
 )
 def test_settings_that_are_no_runs_are_refused_with_the_files_name(run: Path, config: object, message: str) -> None:
@@ -112,9 +112,9 @@ def test_settings_that_are_no_runs_are_refused_with_the_files_name(run: Path, co
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"step": 7, "loss": "low"}, "at step 7 loss is 'low', but must be a number"),
-        ({"step": 7, "loss": 1.0, "tokens_read": None}, "at step 7 tokens_read is None"),
-        ({"step": 50, "evaluation": "valid"}, "at step 50 forward_perplexity is None"),
+        ({"step": 7, "loss": "low"}, "at step 7 loss must be a number .got 'low'"),
+        ({"step": 7, "loss": 1.0, "tokens_read": None}, "at step 7 tokens_read must be a number .got None"),
+        ({"step": 50, "evaluation": "valid"}, "at step 50 forward_perplexity must be a number .got None"),
     ],
 )
 def test_a_logged_figure_that_is_no_number_is_refused_with_its_step(run: Path, line: dict, message: str) -> None:

@@ -65,16 +65,16 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
     ("table", "record", "fault"),
     [
         ("table5", {"analysis": "wsd"}, "there is no model"),
-        ("table5", {**wsd(None), "systems": None}, "systems is None, but must be a list"),
+        ("table5", {**wsd(None), "systems": None}, "systems must be a list .got None"),
         ("table5", {**wsd(None), "systems": [{**system("", "x", 1), "sets": {}}]}, r"no systems\[0\].sets.all"),
-        ("table5", wsd((1, 2)), r"systems\[2\].over_layer_below has 2 entries, but must have 3"),
-        ("table5", {**wsd(None), "data": {"train": "x"}}, "data.train is 'x', but must be a list"),
+        ("table5", wsd((1, 2)), r"systems\[2\].over_layer_below must have 3 entries .got 2"),
+        ("table5", {**wsd(None), "data": {"train": "x"}}, "data.train must be a list .got 'x'"),
         ("table6", {**wsd(None), "analysis": "pos", "rows": [system("", "x", 1)]}, r"there is no rows\[0\].accuracy"),
         ("table4", {**BEGINNING, "analysis": "precision", "rows": [PRECISION]}, r"rows\[0\].precision.sense.10"),
         (
             "table4",
             {**BEGINNING, "analysis": "neighbors", "queries": [QUERY]},
-            r"queries\[0\].static\[0\] has 1 entries",
+            r"queries\[0\].static\[0\] must have 2 entries .got 1",
         ),
     ],
 )

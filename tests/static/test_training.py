@@ -213,10 +213,10 @@ def test_without_gensim_the_message_names_the_command(monkeypatch, animals_and_s
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("dim", 10**12, "at most 10,000"),
-        ("epochs", 10**12, "at most 10,000"),
-        ("negatives", 10**12, "at most 10,000"),
-        ("buckets", 10**12, "at most 2,147,483,648"),
+        ("dim", 10**12, "to 10,000"),
+        ("epochs", 10**12, "to 10,000"),
+        ("negatives", 10**12, "to 10,000"),
+        ("buckets", 10**12, "to 2,147,483,648"),
         ("alpha", float("nan"), "finite"),
         ("x_max", float("inf"), "finite"),
         ("learning_rate", float("nan"), "finite"),

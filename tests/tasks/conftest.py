@@ -7,6 +7,7 @@ import pytest
 
 from elmo.model.bilm import BiLM
 from elmo.tasks.ner.data import TaggedSentence, read_columns
+from elmo.tasks.ner.settings import TaggerSettings
 
 NAMES = {"PER": ["Anna", "Bell Otto", "Cara"], "LOC": ["Rome", "New York", "Oslo"]}
 WORDS = ["the", "a", "saw", "went", "to", "in", "old", "is"]
@@ -49,12 +50,12 @@ def dev_file(tmp_path) -> Path:
 
 @pytest.fixture
 def train_sentences(train_file) -> list[TaggedSentence]:
-    return read_columns(train_file)
+    return read_columns(train_file, TaggerSettings())
 
 
 @pytest.fixture
 def dev_sentences(dev_file) -> list[TaggedSentence]:
-    return read_columns(dev_file)
+    return read_columns(dev_file, TaggerSettings())
 
 
 @pytest.fixture

@@ -273,4 +273,4 @@ def test_the_command_line_takes_several_models(folders, dev_file, tmp_path, caps
     assert main(["task", "predict", folders[0], str(text), "--ensemble", folders[1]]) == 0
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "Anna"
     assert main(["task", "evaluate", folders[0], str(dev_file), "--ensemble", str(tmp_path / "none")]) == 2
-    assert "no task model" in capsys.readouterr().err
+    assert "not a task model" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_a_table_goes_there_and_back():
         ),
         ({"encoder": "x:y", "train_bilm": True}, "x.toml: train_bilm must be off with the encoder 'x:y' (got True)"),
         ({"clip_norm": float("inf")}, "x.toml: clip_norm must be a finite number of at most 3e+38 (got inf)"),
-        ({"character_filters": 10**10}, "must be a whole number from 0 to 65536"),
+        ({"character_filters": 10**10}, "must be a whole number from 0 to 65,536"),
         ({"layer_norm": "batch"}, "x.toml: layer_norm must be one of 'none', 'words', 'token' (got 'batch')"),
         ({"layer_norm": True}, "x.toml: layer_norm must be of the same type as 'none' (got True)"),
         ({"decay": "cosine"}, "x.toml: decay must be one of "),

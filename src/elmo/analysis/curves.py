@@ -76,7 +76,7 @@ def _tokens_per_step(config: Path) -> int:
         value = recipe.get(name)
         if type(value) is not int or value < 1:
             raise ConfigError(
-                f"{config}: {name} is {shown(value)}, but must be a whole number above 0: a step reads so many rows "
+                f"{config}: {name} must be a whole number above 0 (got {shown(value)}): a step reads that many rows "
                 f"and tokens of each. {_RESTORE}"
             )
     return recipe["batch_size"] * recipe["unroll_steps"]
@@ -93,13 +93,13 @@ def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> Float[
     for line in lines:
         if type(line.get(key)) not in (int, float):
             raise ConfigError(
-                f"{metrics}: at step {line['step']} {key} is {shown(line.get(key))}, but must be a number. {_RESTORE}"
+                f"{metrics}: at step {line['step']} {key} must be a number (got {shown(line.get(key))}). {_RESTORE}"
             )
     return np.array([line[key] for line in lines], dtype=float)
 
 
 def _one_for_each_step(evaluations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last step is evaluated on all sentences too; joined to the figure of some of them, it would be a jump."""
+    """The last step is evaluated on all sentences too. Beside the figures on some, that would look like a jump."""
     kept: dict[int, dict[str, Any]] = {}
     for line in evaluations:
         kept.setdefault(line["step"], line)

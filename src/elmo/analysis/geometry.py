@@ -26,7 +26,7 @@ from elmo.analysis.measures import (
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo.setting_checks import require_seed, require_setting, require_types
+from elmo.setting_checks import PositiveInt, Seed, Settings
 
 
 @dataclass(frozen=True)
@@ -45,24 +45,18 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class SampleSettings:
+class SampleSettings(Settings):
     """How much is measured."""
 
-    least_sentences: int = 5
+    least_sentences: PositiveInt = 5
     """A word is measured if at least this many different sentences have it."""
-    tokens: int = 10_000
+    tokens: PositiveInt = 10_000
     """Tokens of different sentences for anisotropy, norms and CKA."""
-    words: int = 500
+    words: PositiveInt = 500
     """Words for the maximum explainable variance."""
-    occurrences: int = 50
+    occurrences: PositiveInt = 50
     """Occurrences of each of these words at most: the first ones."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        for name in ("least_sentences", "tokens", "words", "occurrences"):
-            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
-        require_seed(self.seed)
+    seed: Seed = 0
 
 
 DEFAULTS = SampleSettings()

@@ -42,7 +42,7 @@ class Panel:
 def require_figure(path: Path) -> None:
     """ConfigError for another suffix, MissingExtraError without matplotlib."""
     if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: the suffix is {path.suffix!r}, but must be {' or '.join(SUFFIXES)}. Rename it.")
+        raise ConfigError(f"{path}: the suffix must be {' or '.join(SUFFIXES)} (got {path.suffix!r}). Rename it.")
     require_matplotlib()
 
 

@@ -108,7 +108,6 @@ def negative_probabilities(word_ids: Int[np.ndarray, " tokens"], num_words: int)
 def _trained(
     network: Context2Vec, text: NumberedText, settings: Context2VecSettings, progress: Progress
 ) -> Iterator[float]:
-    """Nats per token of each epoch."""
     random = np.random.default_rng(settings.seed)
     chances = np.cumsum(negative_probabilities(text.word_ids, network.sizes.num_words))
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]

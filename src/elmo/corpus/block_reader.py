@@ -63,7 +63,7 @@ class Recipe:
 
 
 class BlockReader:
-    """Reads the sentences of a block, and counts what is left out. `check` may raise to stop."""
+    """Reads the sentences of a block, and counts those that are left out. `check` may raise to stop."""
 
     def __init__(self, block: Block, recipe: Recipe, check: Callable[[], None]) -> None:
         self.block = block
@@ -153,7 +153,7 @@ class BlockReader:
         instead = bad_line_of(recipe.form.format)
         lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
         on_new_document = self.marks.end if recipe.documents == "block" else None
-        # Undecodable names of columns were reported where they stand, in the first block.
+        # Undecodable names of columns were reported in the first block.
         header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").replace("\r", "")
         return rows_of(
             lines,
@@ -197,7 +197,6 @@ class BlockReader:
         )
 
     def _texts(self, unit: str) -> list[str]:
-        """A text -> its sentences."""
         if self.recipe.sentences == "across-lines":
             return split_sentences(unit)
         lines = unit.split("\n")

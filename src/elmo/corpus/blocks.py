@@ -65,7 +65,7 @@ def read_blocks(
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
     `has_header`: whether the first line names columns, which later blocks have to know too. `lines_of`: what makes
     other lines of the file's, before they are counted.
-    `on_bytes`: called with the bytes of the file (as it lies on the disk) or stream read since the last call.
+    `on_bytes`: called with the bytes of the file (as stored on disk) or stream read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.files.lines`.
     """
     line, seen, header = 1, 0, b""
@@ -82,7 +82,7 @@ def read_blocks(
                     require_plausible_size(text_name(path), raw, unpacked)
                 yield Block(text_name(path), line, piece, header)
                 if has_header and line == 1:
-                    # Excel's line "sep=;" stands before the one that names the columns.
+                    # Excel writes a line "sep=;" before the one that names the columns.
                     num_lines = 2 if _SEPARATOR_LINE.match(piece) else 1
                     header = b"\n".join(piece.split(b"\n", num_lines)[:num_lines])
                 line += piece.count(b"\n")
@@ -132,7 +132,7 @@ def _last_blank_line_end(held: bytearray, start: int) -> int:
 
 
 def _last_record_end(held: bytearray, line_end: int) -> int:
-    """A line end with an odd number of quotes before it stands in a quoted cell. `held` begins with a record."""
+    """A line end after an odd number of quotes is inside a quoted cell. `held` begins with a record."""
     end, quotes = line_end, held.count(b'"', 0, line_end)
     while quotes % 2:
         before = held.rfind(b"\n", 0, end - 1) + 1

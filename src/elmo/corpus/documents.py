@@ -101,7 +101,7 @@ class PieceEdges:
 
 
 def joined(parts: Sequence[PieceEdges], starts_file: Sequence[bool]) -> list[PieceEdges]:
-    """Gives all pieces of a document the hash of the whole; `begins` then tells whether the first one begins here.
+    """Gives all pieces of a document the hash of the whole; `begins` then says whether the first one begins here.
 
     `parts`: of the text, in order; `starts_file`: whether each is the first one of a file, which begins a document.
     """

@@ -145,7 +145,7 @@ class _ShardWriter:
         self._hold(tokens[first_token:], lengths[first:])
 
     def close(self) -> None:
-        """Writes what is left."""
+        """Writes the last shard."""
         if self._held:
             self._write()
 
@@ -248,7 +248,6 @@ def vocabulary_warnings(
 
 
 def _target_counts(vocabulary: Vocabulary, counts: Mapping[str, int]) -> dict[str, int]:
-    """How many tokens each entry of the vocabulary is the target of."""
     occurrences = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
     found = np.zeros(len(vocabulary), dtype=np.int64)
     np.add.at(found, vocabulary.ids(list(counts)), occurrences)

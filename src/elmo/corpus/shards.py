@@ -89,7 +89,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Prepared data, opened: what is large stays on the disk until it is looked at."""
+    """Prepared data, opened; large arrays are memory-mapped."""
 
     folder: Path
     vocabulary: Vocabulary

@@ -1,4 +1,4 @@
-"""WorkFolder: `DATA.partial/` beside the data that is made, where finished parts wait and a killed run goes on.
+"""WorkFolder: `DATA.partial/` beside the output: the finished parts, from which a killed run resumes.
 
 plan.json        the texts and settings: parts made with others would not fit
 part-N.npz       see `parts.py`

@@ -63,6 +63,20 @@ def read_records(path: Path, count: str, *, limit: int = _RECORD_BYTES) -> Itera
             yield text, values
 
 
+def add_record(path: Path, values: Mapping[str, Any]) -> None:
+    """Appends a line to such a log. Raises OSError."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(values) + "\n")
+
+
+def forget_records_after(path: Path, count: str, last: int) -> None:
+    """Keeps the lines of such a log up to the position `last`: those after it will be written again."""
+    if path.is_file():
+        kept = "".join(line + "\n" for line, values in read_records(path, count) if values[count] <= last)
+        with new_file(path, size=len(kept), force=True) as unfinished:
+            unfinished.write_text(kept, encoding="utf-8")
+
+
 def read_toml(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
     """The settings in a TOML file. Raises ConfigError."""
     try:

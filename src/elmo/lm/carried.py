@@ -28,8 +28,8 @@ def carried_nats(
 ) -> list[Float[np.ndarray, " predictions"]]:
     """For each row the nats of its predictions in the order it is read, float32, sentence after sentence.
 
-    A row's sentences stand in the order they are read, each in the order of the text: the backward language model
-    turns each of them round. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
+    A row's sentences are in the order they are read, each in the order of the text: the backward language model
+    reverses each of them. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
     `max_tokens`: tokens of a window; `poll` is called for each. `progress`: receives the tokens that are read.
     """
     numbers, inputs, targets = _numbered(model, direction, rows, steps)

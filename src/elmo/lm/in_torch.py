@@ -9,44 +9,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo.config import BiLMConfig
 from elmo.engine.engine import State
 from elmo.layer import on_engine
-from elmo.lm.language_model import Poll
+from elmo.lm.language_model import LanguageModel, Poll
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.shapes import Float, Int, Shaped
-from elmo.text.token_map import TokenMap
-from elmo.text.vocabulary import TargetIds
 
 _TOKENS = 4096  # whose vectors are computed together
 
 
-class TorchLanguageModel:
+class TorchLanguageModel(LanguageModel[Tensor]):
     """`bilm` and `head`, on one device; nothing is computed for gradients."""
 
     def __init__(self, bilm: BiLM, head: LMHead) -> None:
         self.bilm, self.head = bilm, head
-
-    @property
-    def config(self) -> BiLMConfig:
-        """The architecture."""
-        return self.bilm.config
-
-    @property
-    def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
-        return self.bilm.token_map
-
-    @property
-    def vocabulary(self) -> list[str]:
-        """The words it predicts."""
-        return self.head.vocabulary
-
-    @property
-    def target_ids(self) -> TargetIds:
-        """The vocabulary id to predict for each token."""
-        return self.head.target_ids
+        self.config, self.token_map = bilm.config, bilm.token_map
+        self.vocabulary, self.target_ids = head.vocabulary, head.target_ids
 
     @torch.no_grad()
     def token_vectors(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
@@ -64,7 +43,6 @@ class TorchLanguageModel:
         places: Int[np.ndarray, "batch tokens"],
         lengths: Int[np.ndarray, " batch"],
     ) -> dict[str, Float[Tensor, "batch tokens projection"]]:
-        """Each direction's top layer."""
         if (engine := on_engine.engine_of(self.bilm)) is not None:
             top = torch.from_numpy(engine.contextualize(table.numpy()[places], lengths)[0][-1])
         else:
@@ -80,7 +58,6 @@ class TorchLanguageModel:
         lengths: Int[np.ndarray, " batch"],
         state: State | None,
     ) -> tuple[Float[Tensor, "batch tokens projection"], State]:
-        """One direction's top layer and its state afterwards."""
         if (engine := on_engine.engine_of(self.bilm)) is not None:
             outputs, state = engine.continued(direction, table.numpy()[places], lengths, state)
             return torch.from_numpy(outputs), state
@@ -102,7 +79,6 @@ class TorchLanguageModel:
         target_ids: Int[np.ndarray, "batch tokens"],
         poll: Poll = lambda: None,
     ) -> Float[np.ndarray, "batch tokens"]:
-        """-ln p of each target."""
         nats = self.head.nats(outputs.flatten(0, 1), self._tensor(target_ids).flatten(), poll=poll)
         return nats.view(target_ids.shape).cpu().numpy()
 
@@ -110,7 +86,6 @@ class TorchLanguageModel:
     def log_probabilities(
         self, outputs: Float[Tensor, "batch tokens projection"], row: int, place: int
     ) -> Float[np.ndarray, " vocabulary"]:
-        """ln p of every word."""
         logits = self.head.logits(outputs[row, place : place + 1]).double()
         return torch.log_softmax(logits, dim=1)[0].cpu().numpy()
 

@@ -4,9 +4,10 @@ Token vectors and outputs are arrays of the model's own kind, numpy's or torch's
 states are numpy arrays for both.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -22,33 +23,25 @@ Array = TypeVar("Array")
 Poll = Callable[[], object]
 
 
-class LanguageModel(Protocol[Array]):
+class LanguageModel(ABC, Generic[Array]):
     """A biLM with its softmax."""
 
-    @property
-    def config(self) -> BiLMConfig:
-        """The architecture."""
-        ...
+    config: BiLMConfig
+    token_map: TokenMap
+    """Tokens -> the ids that the model reads."""
+    vocabulary: list[str]
+    """The words it predicts."""
 
-    @property
-    def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
-        ...
-
-    @property
-    def vocabulary(self) -> list[str]:
-        """The words it predicts."""
-        ...
-
-    @property
+    @cached_property
     def target_ids(self) -> TargetIds:
-        """The vocabulary id to predict for each token."""
-        ...
+        """The vocabulary id to predict for each token; built once, in about a second for a large vocabulary."""
+        return TargetIds(self.vocabulary)
 
+    @abstractmethod
     def token_vectors(self, tokens: Sequence[str]) -> Array:
         """(tokens, projection) the context-insensitive vectors; boundary tokens are recognized by their spelling."""
-        ...
 
+    @abstractmethod
     def outputs(
         self, table: Array, places: Int[np.ndarray, "batch tokens"], lengths: Int[np.ndarray, " batch"]
     ) -> dict[str, Array]:
@@ -56,8 +49,8 @@ class LanguageModel(Protocol[Array]):
 
         `table`: vectors of distinct tokens; `places`: the place of each token of the batch among them.
         """
-        ...
 
+    @abstractmethod
     def continued(
         self,
         direction: str,
@@ -70,20 +63,19 @@ class LanguageModel(Protocol[Array]):
 
         `state`: that of this direction alone, or None for zeros.
         """
-        ...
 
+    @abstractmethod
     def nats(
         self, outputs: Array, target_ids: Int[np.ndarray, "batch tokens"], poll: Poll = lambda: None
     ) -> Float[np.ndarray, "batch tokens"]:
         """-ln p of each target after each output; `poll` is called every few seconds and may raise to end it."""
-        ...
 
+    @abstractmethod
     def log_probabilities(self, outputs: Array, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
         """ln p of every word after the output at `outputs[row, place]`, float64."""
-        ...
 
 
-class EngineLanguageModel:
+class EngineLanguageModel(LanguageModel[np.ndarray]):
     """A checkpoint's biLM and softmax on the CPU, without torch.
 
     Raises WeightFileError if the checkpoint has no softmax; `name`: the model's name in the message.
@@ -91,31 +83,11 @@ class EngineLanguageModel:
 
     def __init__(self, checkpoint: Checkpoint, name: str = "this model") -> None:
         tensors, self.vocabulary = required_softmax(checkpoint, name)
-        self._checkpoint = checkpoint
+        self.config, self.token_map = checkpoint.config, checkpoint.token_map
         self._engine = Engine.from_checkpoint(checkpoint)
         self._softmax = Softmax(tensors)
 
-    @property
-    def config(self) -> BiLMConfig:
-        """The architecture."""
-        return self._checkpoint.config
-
-    @property
-    def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
-        return self._checkpoint.token_map
-
-    @property
-    def target_ids(self) -> TargetIds:
-        """The vocabulary id to predict for each token; built once, in about a second for a large vocabulary."""
-        return self._target_ids
-
-    @cached_property
-    def _target_ids(self) -> TargetIds:
-        return TargetIds(self.vocabulary)
-
     def token_vectors(self, tokens: Sequence[str]) -> Float[np.ndarray, "tokens projection"]:
-        """The context-insensitive vectors."""
         ids = self.token_map.ids(tokens)
         return self._engine.token_vectors(ids.characters, ids.words)
 
@@ -125,7 +97,6 @@ class EngineLanguageModel:
         places: Int[np.ndarray, "batch tokens"],
         lengths: Int[np.ndarray, " batch"],
     ) -> dict[str, Float[np.ndarray, "batch tokens projection"]]:
-        """Each direction's top layer."""
         layers, _ = self._engine.contextualize(table[places], lengths)
         directions = self.config.directions
         return dict(zip(directions, np.split(layers[-1], len(directions), axis=2), strict=True))
@@ -138,7 +109,6 @@ class EngineLanguageModel:
         lengths: Int[np.ndarray, " batch"],
         state: State | None,
     ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
-        """One direction's top layer and its state afterwards."""
         return self._engine.continued(direction, table[places], lengths, state)
 
     def nats(
@@ -147,12 +117,10 @@ class EngineLanguageModel:
         target_ids: Int[np.ndarray, "batch tokens"],
         poll: Poll = lambda: None,
     ) -> Float[np.ndarray, "batch tokens"]:
-        """-ln p of each target."""
         flat = outputs.reshape(-1, outputs.shape[-1])
         return self._softmax.nats(flat, target_ids.ravel(), poll).reshape(target_ids.shape)
 
     def log_probabilities(
         self, outputs: Float[np.ndarray, "batch tokens projection"], row: int, place: int
     ) -> Float[np.ndarray, " vocabulary"]:
-        """ln p of every word."""
         return self._softmax.log_probabilities(outputs[row, place : place + 1])[0]

@@ -24,7 +24,7 @@ class Prediction:
 
     best: list[tuple[str, float]]
     """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out. An
-    entry that ends in `⋯` stands for all unlisted words with that beginning."""
+    entry that ends in `⋯` means all unlisted words with that beginning."""
     probability: float | None
     """Of the sentence's own word; None if the vocabulary lacks it."""
     rank: int | None
@@ -61,7 +61,7 @@ def _log_probabilities(
     tokens, places = number_tokens([sentence], model.token_map.boundary_tokens)
     batch = pad(places, np.zeros(1, np.int64))
     outputs = model.outputs(model.token_vectors(tokens), batch.places, batch.lengths)
-    # With the boundaries around, the token stands at place + 1; the forward LM predicts it one before, the backward
+    # With the boundaries around, the token is at place + 1; the forward LM predicts it one before, the backward
     # one from the one after.
     reader = {"forward": place, "backward": place + 2}
     return {direction: model.log_probabilities(output, 0, reader[direction]) for direction, output in outputs.items()}

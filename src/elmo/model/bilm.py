@@ -289,7 +289,6 @@ def _byte_map(config: BiLMConfig) -> TokenMap:
 
 
 def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
-    """Tokens of each row."""
     present = (ids > 0).any(dim=2)
     gaps = (present[:, 1:] & ~present[:, :-1]).any(dim=1)
     if has_values(gaps) and bool(gaps.any()):

@@ -59,7 +59,7 @@ class ScalarMix(nn.Module):
         if layer_norm is not False and layer_norm not in _EPSILONS:
             raise ConfigError(
                 f"layer_norm must be False, 'boundaries' (AllenNLP's, also True), 'words' (bilm-tf's) or 'token' (each "
-                f"by itself), which differ in the positions that their statistics cover (got {layer_norm!r}). "
+                f"by itself), not {layer_norm!r}: they differ in the positions that their statistics cover. "
                 "False is the usual choice."
             )
         start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]

@@ -102,7 +102,6 @@ def adaptive_softmax_nats(
 def _parts(
     outputs: Float[Tensor, "targets dim"], target_ids: Int[Tensor, " targets"], weights: AdaptiveWeights
 ) -> Iterator[_Part]:
-    """The first softmax, then the clusters that have a target."""
     sizes = torch.tensor([weights.num_frequent, *(len(cluster.bias) for cluster in weights.clusters)])
     ends = sizes.cumsum(dim=0).to(target_ids.device)
     cluster_of = torch.bucketize(target_ids, ends, right=True)  # 0: a frequent word

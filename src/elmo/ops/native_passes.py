@@ -25,7 +25,7 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
     It must be there, and have a version for these types; the tensors must be contiguous in a CPU's memory, and no
-    gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
+    gradient may be needed through the pass. It releases the interpreter, so other threads go on meanwhile. Raises
     ConfigError for tensors whose sizes don't fit together.
     """
     library = native.library()
@@ -70,8 +70,8 @@ def require_alike(**tensors: Tensor | None) -> None:
         devices.add(tensor.device)
     if len(devices) > 1:
         raise ConfigError(
-            f"the tensors {', '.join(tensors)} must be on one device (they are on "
-            f"{' and '.join(sorted(map(str, devices)))}). Move them with .to(device)."
+            f"the tensors {', '.join(tensors)} must be on one device (got {' and '.join(sorted(map(str, devices)))}). "
+            "Move them with .to(device)."
         )
 
 

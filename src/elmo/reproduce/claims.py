@@ -18,7 +18,7 @@ from elmo.reproduce.verdicts import AGREES, UNDECIDED, Decision, Difference, con
 
 # How far from the plain average a layer's weight may be in a mix that is "roughly balanced", as a fraction of it.
 _BALANCED = 0.5
-# "As good as" can't be shown to the last decimal: within so many points.
+# "As good as" means within this many points: it can't be shown to the last decimal.
 _AS_GOOD = 1.0
 
 Terms = list[tuple[int, str, float]]
@@ -108,7 +108,6 @@ def _beats(outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> 
 
 
 def _on_scores(outcomes: Sequence[Outcome], claim: str, terms: Terms, threshold: float = 0.0) -> Iterator[Finding]:
-    """The claim on each data set."""
     at = {(outcome.name, outcome.share): outcome for outcome in outcomes}
     for data in data_of(outcomes):
         scored = [(sign, at[name, share].scored(data)) for sign, name, share in terms]
@@ -162,7 +161,6 @@ def _figure2(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
 
 
 def _first_leads(weights: Sequence[float]) -> float:
-    """How much more the first LSTM layer has than any other."""
     return weights[1] - max(weight for layer, weight in enumerate(weights) if layer != 1)
 
 

@@ -36,8 +36,7 @@ from elmo.setting_checks import require_setting
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
-from elmo.tasks.train.job import AnyJob, Job, require_same_run
-from elmo.tasks.train.seeds import require_seeds
+from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
 
@@ -172,7 +171,7 @@ def _systems(
 
 
 def _begun(job: AnyJob, asked: dict[str, Any], changeable: dict[str, Any]) -> dict[str, Any]:
-    """Notes what is asked for. Raises ConfigError if the experiment was begun as another; `changeable` may differ."""
+    """Records the request. Raises ConfigError if the experiment was begun as another; `changeable` may differ."""
     path = _note(job.run, asked["experiment"])
     require_same_run(path, asked, job.task.settings())
     facts = {**asked, **changeable, "files": {name: str(file) for name, file in job.files.present().items()}}
@@ -209,7 +208,6 @@ def _written(
 
 
 def _trainings(record: ExperimentRecord) -> list[str]:
-    """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
     held_out = "" if "dev" in record["files"] else " (dev: a tenth of the training data, held out)"

@@ -109,7 +109,6 @@ def _cell(value: float | None) -> str:
 
 
 def _directions(table: str, record: Record) -> Iterator[str]:
-    """Which LSTM layer is the better one, there and here."""
     theirs = _theirs(table)
     paper_difference = theirs["biLM, layer 2"] - theirs["biLM, layer 1"]
     yield f"biLM, layer 2 minus layer 1: {paper_difference:+.1f} in the paper"
@@ -231,7 +230,7 @@ _KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an obj
 
 
 def first_fault(value: object, shape: RecordShape, place: str = "") -> str | None:
-    """What is wrong with the first part that doesn't have its shape, and what it must be; None if all is well."""
+    """Describes the first part that doesn't have its shape, and what it must be; None if all fit."""
     return next(_faults(value, shape, place), None)
 
 
@@ -240,7 +239,7 @@ def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:
         shape = shape.first if _is_kind(value, _kind(shape.first)) else shape.second
     kind = _kind(shape)
     if not _is_kind(value, kind):
-        yield f"{place} is {shown(value)}, but must be {_KINDS[kind]}"
+        yield f"{place} must be {_KINDS[kind]} (got {shown(value)})"
     elif isinstance(value, dict):
         yield from _faults_of_object(value, shape, place)
     elif isinstance(value, list):
@@ -260,7 +259,7 @@ def _faults_of_object(value: Mapping[str, object], shape: RecordShape, place: st
 def _faults_of_list(value: list[object], shape: RecordShape, place: str) -> Iterator[str]:
     wanted = shape if isinstance(shape, tuple) else shape * len(value)
     if len(value) != len(wanted):
-        yield f"{place} has {len(value)} entries, but must have {len(wanted)}"
+        yield f"{place} must have {len(wanted)} entries (got {len(value)})"
         return
     for number, (one, of_one) in enumerate(zip(value, wanted, strict=True)):
         yield from _faults(one, of_one, f"{place}[{number}]")

@@ -111,7 +111,6 @@ def _reductions(record: ExperimentRecord) -> Iterator[str]:
 
 
 def _method(record: ExperimentRecord) -> str:
-    """How the verdicts came about."""
     bootstrap = record["bootstrap"]
     if bootstrap is None:
         chance = (

@@ -14,7 +14,7 @@ from elmo.reproduce.systems import System
 from elmo.reproduce.verdicts import Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of, tabulated
 from elmo.tasks.task import MetricKind
-from elmo.tasks.train.seeds import summarize
+from elmo.tasks.train.job import summarize
 
 DATA = ("dev", "test")
 

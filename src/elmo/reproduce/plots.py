@@ -10,13 +10,13 @@ from elmo.reproduce.tables import data_in, data_name, layer_names, metric_name, 
 
 # Points of score that an axis spans at least: differences of a few tenths shouldn't fill a picture.
 _LEAST_SPAN = 8.0
-# Rules so many points below the lowest system are named below the picture instead of squeezing it.
+# Rules this many points below the lowest system are named below the picture, so that it keeps its scale.
 _FAR_BELOW = 12.0
 _COLORS = {"baseline": "0.35", "elmo": "C0", "rule": "C3"}
 
 
 def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
-    """Writes `path` with each suffix, each whole or not at all, over what is there; the files.
+    """Writes `path` with each suffix, each atomically, replacing existing files; returns the files.
 
     Raises MissingExtraError without matplotlib.
     """

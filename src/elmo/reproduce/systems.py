@@ -25,7 +25,7 @@ EXPERIMENTS = {
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Percent of the training data in figure 1, where none are asked for."""
 
-# An epoch of figure 1 sees at least as many examples as are so many percent of the training data.
+# An epoch of figure 1 has at least this percentage of the number of training examples.
 _LEAST_EPOCH = 25.0
 
 _ABOUT_ELMO = (
@@ -98,7 +98,7 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
     """Percentages in ascending order; `SHARES` without those that leave nothing if none are given.
 
     `num_groups`: of training examples that stay together (questions about one article); a smaller share than one group
-    would be trained on a whole one. Raises ConfigError for what is not a percentage, or leaves nothing.
+    would be trained on a whole one. Raises ConfigError for a value that isn't a percentage, or leaves nothing.
     """
     wrong = [share for share in shares if not 0 < share <= 100]
     if wrong:

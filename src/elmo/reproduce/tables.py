@@ -96,7 +96,6 @@ def _layers_table(record: ExperimentRecord) -> list[Cells]:
 
 
 def _shares_table(record: ExperimentRecord) -> list[Cells]:
-    """Figure 1: a line for each share, without and with ELMo."""
     metric, data, decisive = metric_name(record["metric"]), data_in(record), record["decided_on"]
     which = ("baseline", "+ ELMo")
     head = ["training data", *(f"{name} {metric}, {one}" for name in data for one in which)]
@@ -113,7 +112,6 @@ def _shares_table(record: ExperimentRecord) -> list[Cells]:
 
 
 def _weights_table(record: ExperimentRecord) -> list[Cells]:
-    """Figure 2: a line for each mix."""
     data = data_in(record)
     layers = layer_names(len(record["systems"][0]["mixes"][0]["weights"]))
     scores = [f"{name} {metric_name(record['metric'])}" for name in data]

@@ -113,7 +113,7 @@ def over_seeds(values: Sequence[float], threshold: float = 0.0) -> Difference:
 
 
 def error_reduction(baseline: float, better: float) -> float | None:
-    """Relative, in percent of the baseline's errors (what is missing to 100); None if it makes none."""
+    """Relative, in percent of the baseline's errors (its distance to 100); None if it makes none."""
     return None if baseline >= 100 else 100 * (better - baseline) / (100 - baseline)
 
 
@@ -133,7 +133,7 @@ def _variance_over_seeds(scored: Scored, resampled: bool) -> float:
 
 
 def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[tuple[int, Scored]]) -> float:
-    """Satterthwaite's, at least those of the system with the fewest seeds."""
+    """Satterthwaite's, but at least the fewest seeds of a system, minus 1."""
     uncertainty = 0.0
     for _, scored in terms:
         seeds = len(scored.scores)
@@ -208,7 +208,6 @@ def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
 
 
 def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:
-    """How often each unit is in each resample."""
     drawn = random.integers(0, num_units, (draws, num_units)) + num_units * np.arange(draws)[:, None]
     return np.bincount(drawn.ravel(), minlength=draws * num_units).reshape(draws, num_units).astype(np.float64)
 

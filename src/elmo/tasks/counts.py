@@ -27,7 +27,7 @@ def percentage(part: float, whole: float) -> float:
 
 
 def precision_recall_f1(correct: float, predicted: float, gold: float) -> dict[str, float]:
-    """`f1`, `precision` and `recall` of so many predicted items, of which `correct` are among the `gold` ones."""
+    """`f1`, `precision` and `recall` from the numbers of predicted, gold, and correctly predicted items."""
     return {
         "f1": percentage(2 * correct, gold + predicted),
         "precision": percentage(correct, predicted),

@@ -21,7 +21,7 @@ from elmo.tasks.tokens.frozen_layers import FrozenLayers
 
 
 class Ensemble(TaskModel[E, P]):
-    """Models of one task as one model, whose prediction is that of their averaged distributions."""
+    """Models of one task as one model, which predicts from the average of their distributions."""
 
     def __init__(self, models: Sequence[TaskModel[E, P]]) -> None:
         """Raises ConfigError if the models don't decide between the same things, or their task knows no average."""

@@ -12,7 +12,7 @@ from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.sentences import read_rows
 
 OnBadExample = Callable[[int, str], None]
-"""Called with the line, from 1, and the message of what is wrong there."""
+"""Called with the line number, from 1, and the error message."""
 
 
 def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: OnBadExample | None = None) -> Iterator[str]:
@@ -36,13 +36,13 @@ def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: OnBadExamp
         format="text",
         remedy="encode" if on_bad is None else "encode or skip",
     )
-    # Lines of text are read as they are; whoever reads columns splits them.
+    # Lines of text are returned whole; readers of columns split them.
     return (UNDECODABLE if number in bad else str(row) for number, row in rows)
 
 
 @contextmanager
 def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[OnBadExample | None]:
-    """What to call with the bad examples of a file; a TextWarning counts them. None if they are errors."""
+    """Yields the callback for bad examples of a file, which a TextWarning counts; None if they are errors."""
     if errors == "strict":
         yield None
         return

@@ -7,7 +7,7 @@ from typing import Protocol, TypedDict, TypeVar
 
 from elmo.errors import TextError
 from elmo.tasks.counts import label_figures, percentage
-from elmo.tasks.settings import LabelSettings, TaskSettings
+from elmo.tasks.settings import TaskSettings
 from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
 
 _LABELS_SHOWN = 20
@@ -130,8 +130,7 @@ def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[st
 
     `labels`: each with its place (file and line).
     """
-    group = next(group for group in vars(settings).values() if isinstance(group, LabelSettings))
-    if group.unseen_labels == "miss":
+    if any(getattr(group, "unseen_labels", "") == "miss" for group in vars(settings).values()):
         return
     distinct = set(known)
     for label, place in labels:
@@ -160,10 +159,10 @@ def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
 
 
 def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
-    """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
+    """The index of a column that looks like labels, if `column` looks like texts; else None."""
     texts = [row[column] for row in rows]
     distinct = set(texts)
-    # A premise stands in three pairs of SNLI, a label in many more.
+    # A premise occurs in three pairs of SNLI, a label in many more.
     if 4 * len(distinct) <= len(texts) or 2 * sum(map(_is_like_text, distinct)) <= len(distinct):
         return None
     for other in range(min(map(len, rows))):
@@ -190,6 +189,12 @@ def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, 
 
 def _is_like_text(value: str) -> bool:
     return len(value.split()) > 2 or len(value) > _LONG_WORD
+
+
+def characters_of(words: Iterable[str], min_count: int = 1) -> list[str]:
+    """The characters that occur at least `min_count` times in `words`, in a fixed order."""
+    counts = Counter(character for word in words for character in word)
+    return sorted(character for character, count in counts.items() if count >= min_count)
 
 
 def some_of(labels: Collection[str]) -> str:

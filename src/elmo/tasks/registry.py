@@ -7,7 +7,6 @@ A package adds a task by an entry point of the group `elmo.tasks`; in its pyproj
 """
 
 import pkgutil
-import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
 
@@ -52,20 +51,6 @@ def find(name: str) -> AnyTask:
             "elmo.tasks.task.Task."
         )
     return found
-
-
-def reference(task: AnyTask) -> str:
-    """A name by which `find` gives the same task, also in another process. Raises ConfigError if there is none."""
-    if is_known(task.name) and find(task.name) is task:
-        return task.name
-    module = sys.modules[type(task).__module__]
-    names = [name for name, value in vars(module).items() if value is task]
-    if not names:
-        raise ConfigError(
-            f"the task {task.name!r} can't be found by other processes: {module.__name__} has no variable that holds "
-            "it. Write `TASK = ...` there, or use one worker."
-        )
-    return f"{module.__name__}:{names[0]}"
 
 
 def summaries() -> dict[str, str]:

@@ -37,8 +37,8 @@ def saved_folder(folder: Path | str) -> Path:
 
 def _what_it_is(folder: Path) -> str:
     if not folder.exists():
-        return f"no task model: there is no such folder. {paths_count_from()}"
-    return "an unfinished run" if (folder / "run.json").is_file() else "no task model: config.json is missing"
+        return f"not a task model: there is no such folder. {paths_count_from()}"
+    return "an unfinished run" if (folder / "run.json").is_file() else "not a task model: config.json is missing"
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -82,7 +82,6 @@ class SavedVocabulary(dict[str, list[str]]):
 
 
 def _are_words(vocabulary: object) -> bool:
-    """Whether it is lists of strings by name."""
     lists = vocabulary.values() if isinstance(vocabulary, dict) else [None]
     return all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists)
 

@@ -132,7 +132,6 @@ def bilm_name(model: str) -> str:
 
 
 def _own_state(model: TaskModel[E, P]) -> dict[str, torch.Tensor]:
-    """What model.safetensors holds."""
     return {name: tensor for name, tensor in model.state_dict().items() if not name.startswith(_LIVE)}
 
 

@@ -6,11 +6,21 @@ no two groups may have a field of the same name.
 """
 
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from elmo.errors import ConfigError
 from elmo.layer_choice import Layers, parse_layers
-from elmo.setting_checks import require_setting, require_types
+from elmo.setting_checks import (
+    Chance,
+    Must,
+    NotNegative,
+    NotNegativeInt,
+    Positive,
+    PositiveInt,
+    Settings,
+    from_to,
+    require_setting,
+)
 
 S = TypeVar("S", bound="TaskSettings")
 
@@ -21,9 +31,22 @@ MOST_LAYERS = 64
 LARGEST_SIZE = 1 << 16
 """The most units, filters or dimensions that a layer may have: beyond it, a typing error is more likely."""
 
+Size = Annotated[int, from_to(1, LARGEST_SIZE)]
+"""Units, filters or dimensions."""
+SizeOrNone = Annotated[int, from_to(0, LARGEST_SIZE)]
+Sizes = Annotated[
+    tuple[int, ...],
+    Must(
+        f"1 to {MOST_LAYERS} whole numbers from 1 to {LARGEST_SIZE:,}",
+        lambda sizes: 1 <= len(sizes) <= MOST_LAYERS and all(1 <= size <= LARGEST_SIZE for size in sizes),
+    ),
+]
+"""Of each layer, or of each kind of filters."""
+Share = Annotated[float, Must("above 0 and at most 1", lambda value: 0 < value <= 1)]
+
 
 @dataclass(frozen=True)
-class TokenSettings:
+class TokenSettings(Settings):
     """Which vectors tokens have. Source: paper section 3.3."""
 
     encoder: str = "elmo"
@@ -39,12 +62,12 @@ class TokenSettings:
     layers: str = "mix"
     """Which layers ELMo uses: mix (with learned weights), average, top, an index (0: the token layer), or one weight
     per layer with commas between them. All are multiplied by gamma."""
-    mix_penalty: float = 0.001
+    mix_penalty: NotNegative = 0.001
     """Strength of the penalty that pulls a learned mix towards the plain average (the paper's lambda): this number
     times the sum of the squared raw weights is added to the loss."""
     train_gamma: bool = True
     """Whether gamma is learned; otherwise it stays 1."""
-    elmo_dropout: float = 0.5
+    elmo_dropout: Chance = 0.5
     """Dropout on ELMo."""
     layer_norm: Literal["none", "words", "token"] = "none"
     """How each layer is normalized before mixing. none: not at all; words: with one mean and one variance over all
@@ -57,7 +80,7 @@ class TokenSettings:
     concatenated."""
     static_errors: Literal["strict", "skip"] = "strict"
     """What to do with a row of these files that can't be used. strict: stop; skip: leave it out, and say how many."""
-    static_words: int = 200_000
+    static_words: NotNegativeInt = 200_000
     """How many words from the beginning of each file a saved model keeps, in addition to the words of the data. 0:
     all."""
     train_static: bool = False
@@ -69,13 +92,10 @@ class TokenSettings:
         return self.layers if self.layers == "mix" else parse_layers(self.layers)
 
     def __post_init__(self) -> None:
-        require_types(self)
+        super().__post_init__()
         require_setting(
             self.mixed_layers != "all", "layers", self.layers, "one of those that give one vector per token"
         )
-        require_setting(self.mix_penalty >= 0, "mix_penalty", self.mix_penalty, "0 or more")
-        require_chance(self, "elmo_dropout")
-        require_setting(self.static_words >= 0, "static_words", self.static_words, "0 or more")
         names = list(self.static_files)
         is_sound = len(names) == len(self.static) and all(name.isidentifier() for name in names)
         require_setting(
@@ -100,7 +120,7 @@ class TokenSettings:
 
 
 @dataclass(frozen=True)
-class FileSettings:
+class FileSettings(Settings):
     """How labelled files are read. The settings of a task's data derive from this."""
 
     encoding: str = "utf-8"
@@ -112,102 +132,81 @@ class FileSettings:
 
 @dataclass(frozen=True)
 class LabelSettings(FileSettings):
-    """The same for data whose labels must be those of the training data."""
+    """File settings for data whose labels must occur in the training data."""
 
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
 
 
 @dataclass(frozen=True)
-class CharacterSettings:
+class CharacterSettings(Settings):
     """The char CNN of a task's own model, in addition to static vectors and ELMo. Network settings derive from this."""
 
-    character_filters: int = 0
+    character_filters: SizeOrNone = 0
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
-    character_width: int = 3
+    character_width: Size = 3
     """Width of a filter in characters."""
-    character_vector: int = 16
+    character_vector: Size = 16
     """Dimensions of a character's vector."""
-
-    def require_characters(self) -> None:
-        """ConfigError for sizes that no char CNN can have."""
-        require_size(self, "character_width", "character_vector")
-        require_size(self, "character_filters", least=0)
 
 
 @dataclass(frozen=True)
-class FitSettings:
+class FitSettings(Settings):
     """How a model is trained."""
 
-    epochs: int = 50
+    epochs: Annotated[int, from_to(1, MOST_EPOCHS)] = 50
     """Maximum number of epochs."""
-    epoch_passes: int = 1
+    epoch_passes: Annotated[int, from_to(1, MOST_EPOCHS)] = 1
     """Passes over the training data in an epoch. With little data, more than one avoids scoring the dev data after
     every few steps."""
-    patience: int = 5
+    patience: NotNegativeInt = 5
     """Stop after this many epochs in a row without a better dev score, counted from the first score above 0. 0: never
     stop early."""
     best_by: str = ""
     """The dev score that determines the best epoch, such as macro_f1 if one label is much more frequent than the
     others. Empty: the task's own metric."""
-    batch_size: int = 32
+    batch_size: Annotated[int, from_to(1, 1 << 20)] = 32
     """Maximum number of examples in a batch. The examples in a batch have similar lengths."""
-    least_batches: int = 40
+    least_batches: NotNegativeInt = 40
     """If there is so little training data that an epoch would have fewer batches than this, batches are made smaller,
     down to 8 examples, because a model learns little from a few updates per epoch. 0: never make batches smaller."""
-    batch_tokens: int = 0
+    batch_tokens: NotNegativeInt = 0
     """Maximum number of tokens in a batch, including padding; a longer example forms a batch by itself. 0: no limit."""
-    max_length: int = 0
+    max_length: NotNegativeInt = 0
     """Leave out training examples with a sentence of more tokens than this; dev and test examples are never left out.
     0: no limit."""
     optimizer: Literal["adam", "adamw", "adadelta", "adagrad", "sgd"] = "adam"
     """adam and adamw with betas 0.9 and 0.999; adadelta with rho 0.95; sgd without momentum."""
-    adadelta_epsilon: float = 1e-6
+    adadelta_epsilon: Positive = 1e-6
     """adadelta: the constant added under the square roots. PyTorch uses 1e-6, TensorFlow 1e-8."""
-    learning_rate: float = 0.001
+    learning_rate: Positive = 0.001
     """The learning rate, before any decay."""
     decay: Literal["none", "halve", "linear", "staircase"] = "none"
     """How the learning rate decays. none: it is constant; halve: it is halved after each epoch without a better dev
     score; linear: it falls to 0 at the end of the last epoch; staircase: it is multiplied by decay_rate every
     decay_steps steps."""
-    decay_rate: float = 0.999
+    decay_rate: Share = 0.999
     """staircase: the factor."""
-    decay_steps: int = 100
+    decay_steps: PositiveInt = 100
     """staircase: number of steps between two decays."""
-    weight_decay: float = 0.0
+    weight_decay: NotNegative = 0.0
     """adamw: decoupled weight decay, subtracted from the weights; adam and the others: L2 penalty, added to the
     gradients. A task's model can exempt some of its weights."""
-    clip_norm: float = 5.0
+    clip_norm: NotNegative = 5.0
     """Maximum global norm of the gradients. 0: no clipping."""
-    clip_value: float = 0.0
+    clip_value: NotNegative = 0.0
     """Maximum absolute value of each element of a gradient; applied before clip_norm. 0: no clipping."""
-    average_decay: float = 0.0
+    average_decay: Annotated[float, Must("at least 0 and below 1", lambda value: 0 <= value < 1)] = 0.0
     """If above 0, for instance 0.999: score and save an exponential moving average of the weights instead of the
     weights; this is the fraction of the average that is kept in each step."""
     average_warmup: bool = True
     """Whether the average's decay rises from 0.1 to average_decay, so that the initial weights are soon forgotten;
     otherwise it is constant from the first step."""
-    train_share: float = 1.0
+    train_share: Share = 1.0
     """Fraction of the training examples to use. Smaller fractions are subsets of larger ones, and examples that belong
     together (such as questions about one article) stay together. The labels are always those of all examples."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to compute."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        for name, most in (("epochs", MOST_EPOCHS), ("epoch_passes", MOST_EPOCHS), ("batch_size", 1 << 20)):
-            value = getattr(self, name)
-            require_setting(1 <= value <= most, name, value, f"a whole number from 1 to {most:,}")
-        require_setting(self.decay_steps >= 1, "decay_steps", self.decay_steps, "a whole number from 1 on")
-        for name in (
-            "patience", "weight_decay", "clip_norm", "clip_value", "least_batches", "batch_tokens", "max_length",
-        ):  # fmt: skip
-            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
-        require_setting(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
-        for name in ("learning_rate", "adadelta_epsilon"):
-            require_setting(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in ("train_share", "decay_rate"):
-            require_setting(0 < getattr(self, name) <= 1, name, getattr(self, name), "above 0 and at most 1")
 
 
 @dataclass(frozen=True)
@@ -216,6 +215,11 @@ class TaskSettings:
 
     tokens: TokenSettings = field(default_factory=TokenSettings)
     fit: FitSettings = field(default_factory=FitSettings)
+
+    @property
+    def own(self) -> Any:
+        """The group that the task adds, of its data and network; of several, the first one."""
+        return next((group for name, group in vars(self).items() if name not in ("tokens", "fit")), None)
 
     @property
     def gives_input(self) -> bool:
@@ -228,29 +232,6 @@ NO_INPUT = (
     "the model would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Add one of them: "
     "--static FILE, --encoder elmo with --placement input or both, or --character-filters 128 (tasks with a char CNN)."
 )
-
-
-def require_chance(group: object, *names: str) -> None:
-    """ConfigError if one of these fields isn't the probability of a dropout: at least 0 and below 1."""
-    for name in names:
-        require_setting(
-            0 <= getattr(group, name) < 1, name, getattr(group, name), "a probability: at least 0 and below 1"
-        )
-
-
-def require_size(group: object, *names: str, least: int = 1, most: int = LARGEST_SIZE) -> None:
-    """ConfigError if one of these fields isn't a number of units that a layer can have, or of them in this range."""
-    for name in names:
-        value = getattr(group, name)
-        require_setting(least <= value <= most, name, value, f"a whole number from {least} to {most}")
-
-
-def require_sizes(group: object, *names: str) -> None:
-    """ConfigError if one of these fields isn't a list of such sizes, of a layer or a kind of filters each."""
-    for name in names:
-        sizes = getattr(group, name)
-        fits = 1 <= len(sizes) <= MOST_LAYERS and all(1 <= size <= LARGEST_SIZE for size in sizes)
-        require_setting(fits, name, sizes, f"1 to {MOST_LAYERS} whole numbers from 1 to {LARGEST_SIZE}")
 
 
 def to_table(settings: TaskSettings) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _SUFFIXED = re.compile(r"(?P<label>.+)[-_](?P<prefix>[BIELUSMW])")
 # Neither a prefix alone nor something like X-PER, which are mistakes.
 _BARE = re.compile(r"(?P<label>(?!.[-_])[^\W\d_]\S+)")
 _OTHER_PREFIXES = {"M": "I", "W": "U"}
-# Of the tags other than O, so many are at least in a file's notation; the others are errors with their line.
+# At least this share of the tags other than O is in the file's notation; the others are reported with their line.
 _LEAST_SHARE = 0.9
 
 
@@ -139,7 +139,7 @@ def scheme_of(sentences: Iterable[Sequence[str]]) -> SchemeFound:
 
 
 def follows(before: str, tag: str, scheme: SchemeFound) -> bool:
-    """Whether `tag` may come after `before`; both may be "O", which also stands for a sentence's beginning and end."""
+    """Whether `tag` may come after `before`; both may be "O", which also marks the beginning and end of a sentence."""
     prefix_before, label_before = split_tag(before)
     prefix, label = split_tag(tag)
     same = prefix_before != OUTSIDE and prefix != OUTSIDE and label == label_before
@@ -152,6 +152,12 @@ def follows(before: str, tag: str, scheme: SchemeFound) -> bool:
     is_open = prefix_before in ("B", "I")
     continues = prefix in ("I", "L", "E")
     return is_open == continues and (same or not continues)
+
+
+def moves(tags: Sequence[str], scheme: SchemeFound) -> tuple[list[list[bool]], list[bool], list[bool]]:
+    """Whether each tag may follow each other one, may be a sentence's first one, and its last."""
+    table = [[follows(before, tag, scheme) for tag in tags] for before in tags]
+    return table, [follows(OUTSIDE, tag, scheme) for tag in tags], [follows(tag, OUTSIDE, scheme) for tag in tags]
 
 
 def all_tags(labels: Sequence[str], scheme: Scheme) -> list[str]:

@@ -3,6 +3,8 @@
 A task is generic in three types: S, its settings; E, an example; P, a prediction. `docs/your-own-task.md` writes one.
 """
 
+import pkgutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
 from elmo.tasks.settings import NO_INPUT, TaskSettings
 from elmo.text.files.text_file import FormatChoice
 from elmo.text.first_look.sample import FirstLook
@@ -84,13 +87,24 @@ class Task(ABC, Generic[S, E, P]):
         read                     a labelled file           -> examples
         read_unlabelled          text, pairs, JSON, ...    -> examples without labels
         sentences                an example                -> its sentences, as lists of tokens
-        build                    settings, vocabulary, ... -> a `TaskModel`
+        build, or model          settings, vocabulary, ... -> a `TaskModel`
         score                    examples, predictions     -> figures
         write                    examples, predictions     -> the lines of a file in the task's official format
 
-    All others have defaults. Loading a task must not load torch, because `--help` needs its settings: import the model
-    inside `build`.
+    All others have defaults. Loading a task must not load torch, because `--help` needs its settings: name the class
+    in `model`, or import it inside `build`.
     """
+
+    def __reduce__(self) -> tuple[Callable[[str, str], object], tuple[str, str]]:
+        """Other processes get the variable that holds it. Raises ConfigError if its module has none."""
+        module = sys.modules[type(self).__module__]
+        names = [name for name, value in vars(module).items() if value is self]
+        if not names:
+            raise ConfigError(
+                f"the task {self.name!r} can't be found by other processes: {module.__name__} has no variable that "
+                "holds it. Write `TASK = ...` there, or use one worker."
+            )
+        return named_object, (f"{module.__name__}:{names[0]}", "task")
 
     name: str
     """Its name on the command line and in saved models."""
@@ -101,7 +115,7 @@ class Task(ABC, Generic[S, E, P]):
 
     @abstractmethod
     def read(self, path: Path | str, settings: S) -> list[E]:
-        """The labelled examples of a file. Raises TextError with file and line for what is wrong in it."""
+        """The labelled examples of a file. Raises TextError with the file and line of an error in it."""
 
     @abstractmethod
     def read_unlabelled(self, path: Path | str, settings: S, reading: TextReading) -> Iterator[E]:
@@ -112,10 +126,6 @@ class Task(ABC, Generic[S, E, P]):
         """The sentences of an example as the token representation is asked for them."""
 
     @abstractmethod
-    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
-        """A new model with random weights."""
-
-    @abstractmethod
     def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
         """The figures of predictions for labelled examples; `metric` is among the keys."""
 
@@ -123,6 +133,8 @@ class Task(ABC, Generic[S, E, P]):
     def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
         """The lines of one whole file of predictions in the task's official format."""
 
+    model: str = ""
+    """The class of its model, "package.module:Class", for `build`; imported when it is needed."""
     summary: str = ""
     """What it does and which files it reads, in a few words, for `elmo task --help`."""
     metric_kind: MetricKind | None = None
@@ -136,6 +148,10 @@ class Task(ABC, Generic[S, E, P]):
     time grow with the square. None: no limit."""
     reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
     """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
+
+    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
+        """A new model with random weights. Default: `model`, given the task's own group of settings."""
+        return pkgutil.resolve_name(self.model)(settings.own, vocabulary, tokens)
 
     def check_settings(self, settings: S) -> None:
         """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.

@@ -142,9 +142,9 @@ def read(path: Path | str) -> Context2VecModel:
     values = _params(params)
     unit = values.get("unit", "")
     if not unit.isdecimal() or not 1 <= int(unit[:9]) <= _MOST_UNITS:
-        raise _wrong(params, f"unit is {shown(unit)}, but must be a number from 1 to {_MOST_UNITS:,}")
+        raise _wrong(params, f"unit must be a number from 1 to {_MOST_UNITS:,} (got {shown(unit)})")
     if values.get("deep") not in ("yes", "no"):
-        raise _wrong(params, f"deep is {shown(values.get('deep'))}, but must be yes or no")
+        raise _wrong(params, f"deep must be yes or no (got {shown(values.get('deep'))})")
     words = _words(_beside(params, values, "words_file"))
     sizes = Sizes(len(words), int(unit), values["deep"] == "yes")
     model_file = _beside(params, values, "model_file")
@@ -178,12 +178,12 @@ def _beside(params: Path, values: dict[str, str], key: str) -> Path:
     """The file that a key names, beside the .params file: a path to elsewhere could name any file of this machine."""
     name = values.get(key, "")
     if not name or Path(name).name != name or name in (".", ".."):
-        raise _wrong(params, f"{key} is {shown(name)}, but must be the name of a file in the same folder")
+        raise _wrong(params, f"{key} must be the name of a file in the same folder (got {shown(name)})")
     return params.parent / name
 
 
 def _words(path: Path) -> tuple[str, ...]:
-    """The words of the lines; their vectors are those of the model's targets."""
+    """The words of the lines; their vectors are in the model's targets too."""
     try:
         with open_regular(path) as file:
             header = file.readline(100).split()

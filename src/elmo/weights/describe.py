@@ -47,7 +47,7 @@ _UNKNOWN = Outline(None, None)
 def outline(model: hub.Model = None) -> Outline:
     """What is known about a model without reading its weights or asking the network; `model` as for `hub.resolve`.
 
-    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for what names no model.
+    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for another type.
     Nothing is known about a model that is not downloaded yet.
     """
     try:

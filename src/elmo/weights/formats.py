@@ -117,7 +117,6 @@ def _reader(name: str) -> ModuleType:
 
 
 def _native_folder(path: Path) -> Path | None:
-    """The native model folder `path` is, or is a file of."""
     return model_folder(path.parent if path.name in (CONFIG_FILE, MODEL_FILE) and path.is_file() else path)
 
 

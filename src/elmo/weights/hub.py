@@ -50,7 +50,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     ("original", "many-langs/ko", "nlpl:154"), downloaded from its publishers once (see `published.fetch`); an id
     `org/name` or `org/name@REVISION` of the Hugging Face hub, downloaded once too (see `download`). `download`: False
     asks no network. `progress`: of a published model's download, as for `fetch.fetched`. Raises WeightFileError if
-    there is no such model, ConfigError for what is none of these, MissingExtraError for a hub's id without
+    there is no such model, ConfigError for anything else, MissingExtraError for a hub's id without
     huggingface_hub.
     """
     if model is None:
@@ -59,8 +59,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return _files_of_pair(model)
     if not isinstance(model, str | Path) or not str(model):
         raise ConfigError(
-            f"model is {model!r}, but must be a name, a path or a pair (options.json, weights.hdf5). "
-            f"{_names_of_models()}"
+            f"model must be a name, a path or a pair (options.json, weights.hdf5), not {model!r}. {_names_of_models()}"
         )
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
@@ -130,7 +129,6 @@ def _unreadable(path: Path, error: OSError) -> WeightFileError:
 
 
 def _named(model: str | Path) -> str:
-    """A path or name as it was given, short enough for a message."""
     text = str(model)
     return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
 
@@ -152,7 +150,7 @@ def _from_hub(hub_id: str, download: bool) -> Path:
         return _downloaded(hub_id, download=download)
     except ElmoError:
         raise
-    except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
+    except Exception as error:  # of the hub's library or its HTTP client, whose errors differ by version
         raise WeightFileError(
             f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "

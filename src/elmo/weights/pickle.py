@@ -214,7 +214,7 @@ def _storage(identity: Any) -> _Storage:
 
 
 def _called(function: Any, arguments: Any) -> Any:
-    """What a call that the pickle asks for would give, if it is one of those that make up a state dict."""
+    """The result of a call that the pickle asks for, if state dicts need such calls."""
     match function, arguments:
         case _Name("collections.OrderedDict"), ():
             return {}
@@ -262,7 +262,6 @@ def _dtype(storage: _Storage, little_endian: object) -> np.dtype:
 
 
 def _array(name: str, tensor: _Tensor, storages: dict[str, Shaped[np.ndarray, " values"]]) -> Float[np.ndarray, "..."]:
-    """The tensor in memory of its own."""
     values = storages[tensor.storage.key][tensor.storage.begin + tensor.offset :]
     reach = 1 + sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.strides, strict=True))
     if reach > len(values) and math.prod(tensor.shape):

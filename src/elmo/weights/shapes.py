@@ -68,7 +68,7 @@ def num_clusters(found: Mapping[str, Shape]) -> int:
 
 
 def softmax_words(found: Mapping[str, Shape]) -> int:
-    """Number of words of a softmax of sound shapes: each cluster takes one row of the first softmax."""
+    """Number of words of a softmax with valid shapes: each cluster takes one row of the first softmax."""
     clusters = range(num_clusters(found))
     return found["bias"][0] - len(clusters) + sum(found[f"clusters.{index}.bias"][0] for index in clusters)
 

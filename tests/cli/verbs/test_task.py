@@ -312,7 +312,7 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
     [
         (["train", "tags"], "there is no task 'tags'"),
         (["tain", "ner"], "there is no action 'tain'"),
-        (["predict", "nowhere", "-"], "no task model: there is no such folder. Paths count from"),
+        (["predict", "nowhere", "-"], "not a task model: there is no such folder. Paths count from"),
         (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
         (["score", "tags", "a", "b"], "there is no task 'tags'"),
     ],
@@ -492,14 +492,14 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65536"),
+        (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65,536"),
         (["--character-filters", "0", "--encoder", "none"], "the model would read nothing"),
         (
             ["--placement", "inptu"],
             "placement is 'inptu', but the task 'ner' can take ELMo only at",
         ),
         (["--static", "nowhere.txt"], "nowhere.txt"),
-        (["--encoder", "bert"], "encoder is 'bert', but must be one of 'none', 'elmo'"),
+        (["--encoder", "bert"], "encoder must be one of 'none', 'elmo'"),
     ],
 )
 def test_settings_that_no_model_can_have_leave_nothing_behind(train, tmp_path, capsys, flags, message):

@@ -264,7 +264,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
 def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_written(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
-    with pytest.raises(ConfigError, match="needs at least|num_negative_samples is|There is no such model"):
+    with pytest.raises(ConfigError, match="needs at least|num_negative_samples must be|There is no such model"):
         pretrain(replace(recipe, **settings), data, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

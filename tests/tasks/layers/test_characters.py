@@ -2,7 +2,8 @@
 
 import torch
 
-from elmo.tasks.layers.characters import CharacterCNN, CharacterWindows, characters_of
+from elmo.tasks.labels import characters_of
+from elmo.tasks.layers.characters import CharacterCNN, CharacterWindows
 
 CNN_SENTENCES = [["Anna", "is", "in", "Rome", "is"], [], ["a", "", "ünknown"]]
 

@@ -6,6 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+from elmo.tasks.ner.settings import TaggerSettings
 from elmo.tasks.ner.task import TASK
 
 CONLL = """-DOCSTART- -X- -X- O
@@ -24,7 +25,7 @@ def read(tmp_path):
     def read_text(text: str, **settings: object) -> list[TaggedSentence]:
         path = tmp_path / "train.conll"
         path.write_text(text, encoding="utf-8")
-        return read_columns(path, **settings)
+        return read_columns(path, TaggerSettings(**settings))
 
     return read_text
 
@@ -212,12 +213,12 @@ def test_packed_files_are_unpacked(tmp_path: Path):
 
     path = tmp_path / "train.conll.xz"
     path.write_bytes(lzma.compress(CONLL.encode()))
-    assert len(read_columns(path)) == 2
+    assert len(read_columns(path, TaggerSettings())) == 2
 
 
 @pytest.mark.parametrize(
     "name", ["gum-derived/dev.conll", "btc/dev.conll", "wnut17/dev.conll", "uner-en-ewt/dev.conll"]
 )
 def test_the_open_data_are_read(shared, name):
-    sentences = read_columns(shared / "data" / "ner" / name)
+    sentences = read_columns(shared / "data" / "ner" / name, TaggerSettings())
     assert len(sentences) == {"gum": 1575, "btc": 1001, "wnu": 1009, "une": 2001}[name[:3]]

@@ -1,7 +1,7 @@
 """Rules without learning: names of the training data, handles of tweets."""
 
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.task import handles, longest_matches, names_in, rules_of
+from elmo.tasks.ner.task import TASK, handles, longest_matches, names_in
 
 TRAIN = [
     TaggedSentence(["New", "York", "saw", "Anna"], [(0, 2, "LOC"), (3, 4, "PER")]),
@@ -34,11 +34,11 @@ def test_a_handle_is_two_persons_of_one_token():
 
 
 def test_handles_are_a_rule_only_where_the_training_data_tag_them():
-    assert [rule.name for rule in rules_of(TRAIN)] == ["training-names"]
+    assert [rule.name for rule in TASK.rules(TRAIN)] == ["training-names"]
     untagged = [*TRAIN, TaggedSentence(["@", "anna"], [(1, 2, "PER")])]
-    assert [rule.name for rule in rules_of(untagged)] == ["training-names"]
+    assert [rule.name for rule in TASK.rules(untagged)] == ["training-names"]
     tweets = [*TRAIN, TaggedSentence(["@", "anna"], [(0, 1, "PER"), (1, 2, "PER")])]
-    names, of_handles = rules_of(tweets)
+    names, of_handles = TASK.rules(tweets)
     sentences = [TaggedSentence(["@", "bob", "saw", "Anna"])]
     assert names.predict(sentences) == [[(0, 1, "PER"), (3, 4, "PER")]]
     assert of_handles.predict(sentences) == [[(0, 1, "PER"), (1, 2, "PER")]]

@@ -6,6 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
+from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import TextReading
 from elmo.text.sentences import read_sentences
 
@@ -22,6 +23,10 @@ TREEBANK = """\
 1\tRome\tRome\tPROPN\tNNP\t_\t0\troot\t_\t_
 
 """
+
+
+def tagged_in(path, **settings):
+    return read_tagged(path, TokenTaggerSettings(**settings))
 
 
 @pytest.fixture
@@ -46,7 +51,7 @@ def written(tmp_path):
 )
 def test_a_column_of_a_treebank_has_a_name_or_a_number(written, column, tags):
     path = written(TREEBANK)
-    found = read_tagged(path, tag_column=column)
+    found = tagged_in(path, tag_column=column)
     assert [it.tags for it in found] == tags
     assert [it.tokens for it in found] == list(read_sentences(path)) == [["I", "do", "n't"], ["Rome"]]
     assert [list(it.lines) for it in found] == [[3, 5, 6], [10]]
@@ -54,24 +59,24 @@ def test_a_column_of_a_treebank_has_a_name_or_a_number(written, column, tags):
 
 
 def test_the_name_of_the_file_decides_nothing(written):
-    assert read_tagged(written(TREEBANK, "data.txt")) == [
-        replace(it, source=it.source.replace("data.conllu", "data.txt")) for it in read_tagged(written(TREEBANK))
+    assert tagged_in(written(TREEBANK, "data.txt")) == [
+        replace(it, source=it.source.replace("data.conllu", "data.txt")) for it in tagged_in(written(TREEBANK))
     ]
 
 
 def test_conllu_plus_names_its_columns(written):
     path = written("# global.columns = ID FORM MY:TAG\n1\ta\tx\n2\tb\ty\n\n")
-    assert read_tagged(path, tag_column="my:tag")[0].tags == ["x", "y"]
+    assert tagged_in(path, tag_column="my:tag")[0].tags == ["x", "y"]
     with pytest.raises(ConfigError, match="tag_column is 'auto', but the columns are ID, FORM, MY:TAG"):
-        read_tagged(path)
+        tagged_in(path)
 
 
 def test_predictions_are_the_treebank_with_other_tags(written):
     path = written(TREEBANK)
-    found = read_tagged(path)
+    found = tagged_in(path)
     assert "".join(f"{line}\n" for line in write_tagged((it, it.tags) for it in found)) == TREEBANK
     lines = list(write_tagged((it, ["X"] * len(it.tokens)) for it in found))
-    again = read_tagged(written("".join(f"{line}\n" for line in lines), "again.conllu"))
+    again = tagged_in(written("".join(f"{line}\n" for line in lines), "again.conllu"))
     assert [it.tags for it in again] == [["X"] * 3, ["X"]]
     assert [line for line in lines if line.startswith(("#", "2-3", "3.1"))] == [
         line for line in TREEBANK.splitlines() if line.startswith(("#", "2-3", "3.1"))
@@ -87,7 +92,7 @@ def test_a_treebank_without_tags_can_be_tagged(written):
     assert "".join(f"{line}\n" for line in write_tagged(zip(found, tags, strict=True))) == TREEBANK
     assert len(looks) == 1
     with pytest.raises(TextError, match=r"data.conllu:3: the word 'I' has no UPOS \('_'\)"):
-        read_tagged(path)
+        tagged_in(path)
 
 
 @pytest.mark.parametrize(
@@ -104,16 +109,16 @@ def test_a_treebank_without_tags_can_be_tagged(written):
     ],
 )
 def test_columns_of_many_kinds_are_the_same_sentences(written, text, flags):
-    found = read_tagged(written(text, "data.txt"), **flags)
+    found = tagged_in(written(text, "data.txt"), **flags)
     assert [(it.tokens, it.tags) for it in found] == [(["a", "b"], ["X", "Y"]), (["c"], ["X"])]
     lines = list(write_tagged((it, ["Z"] * len(it.tokens)) for it in found))
-    again = read_tagged(written("\n".join(lines) + "\n", "again.txt"), **flags | {"tag_column": "0"})
+    again = tagged_in(written("\n".join(lines) + "\n", "again.txt"), **flags | {"tag_column": "0"})
     assert [(it.tokens, it.tags) for it in again] == [(["a", "b"], ["Z", "Z"]), (["c"], ["Z"])]
 
 
 def test_documents_are_numbered_only_if_there_are_several(written):
-    assert [it.document for it in read_tagged(written("-DOCSTART- O\n\na X\n\nb Y\n", "x"))] == [None, None]
-    assert [it.document for it in read_tagged(written("-DOCSTART- O\n\na X\n\n-DOCSTART- O\n\nb Y\n", "x"))] == [1, 2]
+    assert [it.document for it in tagged_in(written("-DOCSTART- O\n\na X\n\nb Y\n", "x"))] == [None, None]
+    assert [it.document for it in tagged_in(written("-DOCSTART- O\n\na X\n\n-DOCSTART- O\n\nb Y\n", "x"))] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -140,10 +145,10 @@ def test_documents_are_numbered_only_if_there_are_several(written):
 def test_what_cant_be_meant_is_refused(written, text, flags, error, message):
     path = written(text, "data.txt")
     if error is None:
-        assert read_tagged(path, **flags)[0].tokens == ["X"]
+        assert tagged_in(path, **flags)[0].tokens == ["X"]
         return
     with pytest.raises(error, match=message) as caught:
-        read_tagged(path, **flags)
+        tagged_in(path, **flags)
     assert "--format" not in str(caught.value)  # which `elmo task train` doesn't have
 
 
@@ -155,7 +160,7 @@ def test_bad_sentences_are_left_out_and_counted(written, bad, message):
     other = {"\tPART\t": "\t_\t", "\tRB\t": "\t", "3\tn't": "x\tn't"}[bad]
     path = written(TREEBANK.replace(bad, other))
     with pytest.warns(TextWarning, match=rf"left out what can't be read, 1 in all .*:6: .*{message}|:6: .*{message}"):
-        found = read_tagged(path, errors="skip")
+        found = tagged_in(path, errors="skip")
     assert [it.tokens for it in found] == [["Rome"]]
 
 

@@ -80,13 +80,13 @@ def answered(text, start):
         (answered("Rome", -33), r"question 'q1' .*outside its passage"),
         (answered("Paris", 16), r"question 'q1' .*doesn't have it anywhere"),
         (answered("", 16), r"question 'q1' .*is empty"),
-        (answered("Rome", "16"), r"question 'q1' .*answer_start is \"16\", but must be a whole number"),
-        (answered("Rome", True), r"question 'q1' .*answer_start is true"),
+        (answered("Rome", "16"), r"question 'q1' .*answer_start must be a whole number .got \"16\""),
+        (answered("Rome", True), r"question 'q1' .*answer_start must be a whole number .got true"),
         (changed(answers=[]), r"question 'q1' .*has no answer"),
         (changed(is_impossible=True), r"question 'q1' .*SQuAD 2\.0"),
         (changed(question=" "), r"question 'q1' .*is empty or has no token"),
-        (changed(question=None), r"question 'q1' .*question is null, but must be a string"),
-        (changed(id=7), r"data\[0\]\.paragraphs\[0\]\.qas\[0\]\.id is 7"),
+        (changed(question=None), r"question 'q1' .*question must be a string .got null"),
+        (changed(id=7), r"data\[0\]\.paragraphs\[0\]\.qas\[0\]\.id must be a string .got 7"),
         (squad({"id": "q1"}), r"question 'q1' .*has no 'answers'; its members are: 'id'\. Check"),
         (changed(id="\ud800"), r"qas\[0\]\.id has one half of a surrogate pair"),
         (changed(question="Who \udc00?"), r"question 'q1' .*question has one half of a surrogate pair"),
@@ -94,8 +94,8 @@ def answered(text, start):
         (squad(QUESTION, QUESTION), r"the id 'q1' belongs to two questions"),
         (squad(QUESTION, context=""), r"data\[0\]\.paragraphs\[0\]\.context is empty"),
         (squad(), "there is no question in it"),
-        ([], "the file is \\[\\], but must be an object"),
-        ({"data": {}}, "data is {}, but must be a list"),
+        ([], "the file must be an object .got \\[\\]"),
+        ({"data": {}}, "data must be a list .got {}"),
         ('{\n"data": [}', r"squad\.json:2: is not valid JSON"),
         ('{"data": 1, "data": 2}', "'data' occurs twice"),
         ("[" * 100_000, "can't be used|not valid JSON"),
@@ -127,7 +127,7 @@ def test_predictions_round_trip(tmp_path, answers):
 def test_predictions_that_are_no_strings_are_refused(tmp_path):
     path = tmp_path / "predictions.json"
     path.write_text('{"q1": ["Rome"]}', encoding="utf-8")
-    with pytest.raises(TextError, match="'q1' is"):
+    with pytest.raises(TextError, match="'q1' must be a string"):
         read_predictions(path)
 
 

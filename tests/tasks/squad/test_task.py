@@ -157,7 +157,7 @@ def test_an_answer_outside_its_passage_ends_with_2_before_anything_is_written(sq
 def test_predictions_of_another_layout_are_refused(squad_files, capsys):
     (squad_files / "answers.json").write_text('[{"id": "1"}]')
     assert main(["task", "score", "squad", str(squad_files / "dev.json"), str(squad_files / "answers.json")]) == 2
-    assert "answers.json: the file is" in capsys.readouterr().err
+    assert "answers.json: the file must be an object" in capsys.readouterr().err
 
 
 def test_every_command_of_the_page_runs(squad_files, monkeypatch):

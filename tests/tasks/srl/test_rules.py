@@ -1,7 +1,7 @@
 """The rule of both sides."""
 
 from elmo.tasks.srl.data import Proposition, RoleSentence
-from elmo.tasks.srl.task import rules_of, sides
+from elmo.tasks.srl.task import TASK, sides
 
 EXAMPLE = RoleSentence(
     ["she", "saw", "him", "."], [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A1")])], [(1, 2)]
@@ -9,7 +9,7 @@ EXAMPLE = RoleSentence(
 
 
 def test_all_before_and_after_the_predicate_is_an_argument():
-    (rule,) = rules_of([EXAMPLE])
+    (rule,) = TASK.rules([EXAMPLE])
     assert rule.predict([EXAMPLE]) == [[Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A1")])]]
     assert "before the predicate is A0" in rule.label
 

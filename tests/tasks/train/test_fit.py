@@ -22,7 +22,7 @@ from elmo.tasks.train.apply import predict_all
 from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches, training_limits
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.optimizers import Learner, Moment, WeightAverage, make_optimizer, rate_at
+from elmo.tasks.train.optimizers import Learner, WeightAverage, make_optimizer, rate_at
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
@@ -151,23 +151,23 @@ def test_the_best_weights_are_compared_with_their_checksum(tmp_path, train_sente
         folder.restore_best(model)
 
 
-@pytest.mark.parametrize("where", ["save", "save_best", "record"])
+@pytest.mark.parametrize("where", ["save", "save_best", "add_record"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_killed_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, monkeypatch, where, after):
     whole = run(tmp_path / "whole", train_sentences, dev_sentences)
-    folder_class = fit_module.FitFolder
-    method = getattr(folder_class, where)
+    owner = fit_module if where == "add_record" else fit_module.FitFolder
+    method = getattr(owner, where)
     calls = iter(range(100))
 
-    def killed(self, *arguments):
+    def killed(*arguments):
         second = next(calls) == 1
         if second and not after:
             raise SystemError("killed")
-        method(self, *arguments)
+        method(*arguments)
         if second:
             raise SystemError("killed")
 
-    monkeypatch.setattr(folder_class, where, killed)
+    monkeypatch.setattr(owner, where, killed)
     with pytest.raises(SystemError):
         run(tmp_path / "cut", train_sentences, dev_sentences)
     monkeypatch.undo()
@@ -376,11 +376,11 @@ def test_smaller_shares_are_parts_of_larger_ones():
 
 def test_rates_fall_as_set(train_sentences):
     linear = FitSettings(learning_rate=1.0, decay="linear")
-    assert [rate_at(linear, Moment(step, step / 4)) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
-    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), Moment(9, 0.9, 3)) == 0.125
-    assert rate_at(FitSettings(learning_rate=1.0), Moment(9, 0.9, 3)) == 1
+    assert [rate_at(linear, step, step / 4) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
+    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), 9, 0.9, 3) == 0.125
+    assert rate_at(FitSettings(learning_rate=1.0), 9, 0.9, 3) == 1
     stairs = FitSettings(learning_rate=1.0, decay="staircase", decay_rate=0.5, decay_steps=10)
-    assert [rate_at(stairs, Moment(step, 0.5)) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
+    assert [rate_at(stairs, step, 0.5) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
     adadelta = FitSettings(optimizer="adadelta", learning_rate=1.0, adadelta_epsilon=1e-8)
     group = make_optimizer(adadelta, tagger(train_sentences)).param_groups[0]
     assert (group["rho"], group["lr"], group["eps"]) == (0.95, 1.0, 1e-8)

@@ -148,7 +148,7 @@ class ContextIndex:
             return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
-        if which == "same" and not center:  # a few tokens, for which nobody reads all vectors
+        if which == "same" and not center:  # a few tokens: no need to read all vectors
             tokens = np.flatnonzero(is_word)
             cosines = self._few_cosines(tokens, layer, direction)
             return self._best(cosines, count, {not_sentence}, each_word_once=False, tokens=tokens)
@@ -233,7 +233,6 @@ class ContextIndex:
         )
 
     def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
-        """The vector with length 1."""
         if vector.shape != (self.dim,):
             raise ConfigError(
                 f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "
@@ -251,7 +250,7 @@ class ContextIndex:
         return self._dots(direction, layer) / self._mixed_lengths(weights)
 
     def _of_tokens(self, rows: Float[np.ndarray, " rows"], layer: int) -> Float[np.ndarray, " tokens"]:
-        """A row for each token, of what is a row for each word in layer 0."""
+        """One row per token; layer 0 has one per word."""
         return rows[self._token_words] if layer % self.num_layers == 0 else rows
 
     def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:

@@ -1,4 +1,4 @@
-"""Korean words with what is attached to them: which words of a text are one noun, or one verb?
+"""Korean words with their particles and endings: which words of a text are one noun, or one verb?
 
 Nouns: a token of Korean text is an eojeol, mostly a noun with particles ("배가", "배를", "배에서도"), so occurrences of
 one noun are many different words. Some particles have two forms, by whether the syllable before them ends in a

@@ -8,7 +8,7 @@ import numpy as np
 
 from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
-from elmo.setting_checks import require_seed, require_setting, require_types
+from elmo.setting_checks import PositiveInt, Seed, Settings
 
 Criterion = Literal["part of speech", "sense"]
 """What a neighbor has to agree in."""
@@ -35,22 +35,16 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
-class PrecisionLimits:
+class PrecisionLimits(Settings):
     """How many occurrences are compared."""
 
-    least_candidates: int = 10
+    least_candidates: PositiveInt = 10
     """Occurrences in other documents that a query needs."""
-    occurrences: int = 500
+    occurrences: PositiveInt = 500
     """Of one form at most; drawn at random."""
-    queries: int = 20
+    queries: PositiveInt = 20
     """Of one form at most; drawn at random."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        for name in ("least_candidates", "occurrences", "queries"):
-            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
-        require_seed(self.seed)
+    seed: Seed = 0
 
 
 LIMITS = PrecisionLimits()

@@ -185,8 +185,6 @@ def probe_table(
 
 
 class _Probed:
-    """One layer's probe, and what else is measured of the layer."""
-
     def __init__(
         self,
         layers: Sequence[Float[np.ndarray, "tokens dim"]],

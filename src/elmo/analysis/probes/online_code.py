@@ -16,7 +16,7 @@ from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
 CUTS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
 """Where parts end, in percent of the tokens."""
 _HELD_OUT = 10
-"""One seen sentence of so many chooses the penalty; the part that is sent next must not."""
+"""One in this many of the seen sentences chooses the penalty; the part that is sent next must not."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,5 @@ def _tokens_in(
 
 
 def _cuts(ends: Int[np.ndarray, " sentences"]) -> list[int]:
-    """The number of sentences up to each cut, rising."""
     found = np.searchsorted(ends, np.array(CUTS) / 100 * ends[-1]) + 1
     return sorted({int(min(one, len(ends))) for one in found})

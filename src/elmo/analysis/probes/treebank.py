@@ -49,7 +49,6 @@ def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[Treebank
 
 
 def _words(sentence: ColumnSentence, path: Path | str, column: TagColumn) -> list[tuple[str, str]]:
-    """The words with their tags."""
     words = []
     for row, number in zip(sentence.rows, sentence.lines, strict=True):
         if len(row) != _COLUMNS:

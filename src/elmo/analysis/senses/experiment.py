@@ -133,7 +133,6 @@ def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence
 def _voted(
     name: str, encoder: Encoder, voters: TrainingInstances, dev: TestSet, sets: Sequence[TestSet]
 ) -> Iterator[SenseSystem]:
-    """A system for each layer."""
     # Beside the test sets, not among them: it may be called like one of these.
     of_dev = _votes(encoder, voters, dev)
     found = {one.name: _votes(encoder, voters, one) for one in sets}

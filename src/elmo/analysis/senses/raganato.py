@@ -49,8 +49,6 @@ class AnnotatedSentence:
 
 @dataclass
 class _Open:
-    """The sentence that is being read."""
-
     tokens: list[str] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
 
@@ -86,8 +84,6 @@ def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 class _Parser:
-    """Feeds expat and collects whole sentences."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._document = ""

@@ -70,8 +70,6 @@ def alternating_lstm_packed(
 
 
 class _Packing(NamedTuple):
-    """Where the packed tokens come from."""
-
     order: Int[Tensor, " batch"]
     """The rows, the longest first."""
     positions: Int[Tensor, " packed"]

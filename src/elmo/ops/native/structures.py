@@ -1,7 +1,7 @@
 """A weight laid out in panels as the structure that C reads, its products, and what the other structures need too.
 
 What is laid out is checked once, when a structure is filled; what a call reads and writes, at that call. A structure
-holds addresses, so whoever fills it keeps the arrays.
+holds addresses, so its owner must keep the arrays alive.
 """
 
 import ctypes

@@ -22,26 +22,17 @@ def forward_pass(
     squashed: Float[Tensor, "batch cell"],
     output: Float[Tensor, "batch cell"],
     clip: float | None,
+    *,
+    native: bool = True,
 ) -> None:
     """`gates` holds the input's share of the gates' inputs and `recurrent` the state's; gates are made in place.
 
-    Writes the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`.
+    Writes the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`. `native=False`:
+    always in torch, whose last digit is a little better, see `packed`.
     """
     tensors = (gates, recurrent, before, after, squashed, output)
-    if not native_passes.ran("gates_forward", *tensors, numbers=(_bound(clip),)):
-        forward_pass_in_torch(*tensors, clip)
-
-
-def forward_pass_in_torch(
-    gates: Float[Tensor, "batch gates"],
-    recurrent: Float[Tensor, "batch gates"],
-    before: Float[Tensor, "batch cell"],
-    after: Float[Tensor, "batch cell"],
-    squashed: Float[Tensor, "batch cell"],
-    output: Float[Tensor, "batch cell"],
-    clip: float | None,
-) -> None:
-    """`forward_pass` without the native library: the last digit is a little better, see `packed`."""
+    if native and native_passes.ran("gates_forward", *tensors, numbers=(_bound(clip),)):
+        return
     size = before.shape[1]
     gates.add_(recurrent)
     gates[:, : 3 * size].sigmoid_()

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.projected_lstm.gate_passes import forward_pass_in_torch
+from elmo.ops.projected_lstm.gate_passes import forward_pass
 from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings
 
 
@@ -82,7 +82,7 @@ class _Step:
         """`gates` holds the inputs' share; `hidden` and `cell` are brought up to date in place."""
         after, squashed, output = (buffer[: len(cell)] for buffer in self.buffers)
         recurrent = functional.linear(hidden, self.weights.recurrent_weight)
-        forward_pass_in_torch(gates, recurrent, cell, after, squashed, output, self.settings.cell_clip)
+        forward_pass(gates, recurrent, cell, after, squashed, output, self.settings.cell_clip, native=False)
         cell.copy_(after)
         if self.weights.projection_weight is None:
             hidden.copy_(output)

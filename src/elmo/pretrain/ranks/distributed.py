@@ -48,7 +48,7 @@ class PeerLost(ElmoError):  # noqa: N818 - what happened
 
 
 class FirstFailed(ElmoError):  # noqa: N818 - what happened
-    """The first rank failed at what it does for all; it reports the reason, so the others say nothing."""
+    """The first rank failed at something it does for all; it reports the reason, and the others stay silent."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def _number(name: str, default: int) -> int:
     value = os.environ.get(name, str(default))
     if not value.isdecimal():
         raise ConfigError(
-            f"{name} is {value!r} in the environment, but must be a whole number: torchrun sets it. Launch the "
+            f"${name} must be a whole number (got {value!r}): torchrun sets it. Launch the "
             "processes by torchrun, or unset it."
         )
     return int(value)

@@ -22,7 +22,7 @@ from elmo.pretrain.ranks.distributed import Ranks
 
 @dataclass(frozen=True)
 class RowGradient:
-    """The gradient of some rows of a table; that of all other rows is zero."""
+    """The gradient of some rows of a table; all other rows have a gradient of zero."""
 
     rows: Int[Tensor, " rows"]
     """Distinct, ascending; on the CPU."""
@@ -159,7 +159,7 @@ class Reduction:
         """
         if self.ranks.size == 1:
             return Reduced(losses, gradients, stop_signal)
-        # Tensors of one table's rows: those of the softmax all have the rows of the targets and negatives.
+        # Tensors of one table's rows: all of the softmax's have the rows of the targets and negatives.
         rows = {_table(name): part.rows for name, part in gradients.items() if isinstance(part, RowGradient)}
         own = [self._last_norm, stop_signal, *map(float, losses.values()), *map(len, rows.values())]
         reported = self.ranks.gather(own)
@@ -202,7 +202,7 @@ class Reduction:
 
 
 def _table(name: str) -> str:
-    """The part of a name that tensors with the same rows share: those of the softmax begin with head."""
+    """The part of a name that tensors with the same rows share: the softmax's begin with head."""
     return name.partition(".")[0]
 
 

@@ -17,7 +17,7 @@ from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.process.stop_flag import StopRequested
 from elmo.text.sentences import read_sentences
 
-# After so many sentences each, the ranks exchange whether one was asked to stop.
+# After this many sentences each, the ranks exchange whether one was asked to stop.
 _SENTENCES_PER_ROUND = 256
 
 

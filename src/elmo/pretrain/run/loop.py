@@ -218,7 +218,6 @@ class Loop:
             self._stop(result.stop_signal)
 
     def _stop(self, signal: int) -> NoReturn:
-        """Save everything; raises Interrupted."""
         self.save()
         message = (
             f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {signal}; "
@@ -320,7 +319,7 @@ def _figures(line: dict[str, Any]) -> dict[str, float]:
 
 
 def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:
-    """What the finished model's metadata says of its training; `figures` of the validation text, or none.
+    """The training facts in the finished model's metadata; `figures` of the validation text, or none.
 
     `text_tokens`: tokens of the training text; `tokens_read`: predictions of each direction, sentence boundaries
     included, over all epochs.

@@ -8,8 +8,8 @@
     checkpoints/step-00001250/
         model/                a model folder like any other: embed with it, convert it, evaluate it
         training.safetensors  the optimizer's tensors and the LSTMs' states
-        progress.json         step, tokens read, where the streams stand
-        sha256.json           the checksums of these files, compared before the run goes on from them
+        progress.json         step, tokens read, positions in the streams
+        sha256.json           the checksums of these files, compared before the run resumes from them
     checkpoints/latest        the name of the newest checkpoint
     checkpoints/best          the name of the checkpoint with the lowest validation perplexity
     model/                    the finished model
@@ -33,7 +33,7 @@ from typing import Any
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_json, read_record, read_records, write_json
+from elmo.disk.json_file import forget_records_after, read_json, read_record, read_records, write_json
 from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
@@ -118,7 +118,7 @@ class RunFolder:
     def require_same_data(self, report: Mapping[str, Any]) -> None:
         """ConfigError if the run was begun on other text: places in its streams would be those of other sentences.
 
-        `report`: of the prepared data (`TrainingData.report`), wherever it lies now.
+        `report`: of the prepared data (`TrainingData.report`), wherever it is now.
         """
 
         def compare() -> None:
@@ -246,7 +246,8 @@ class RunFolder:
             )
         if folder is not None:
             restore_from(folder, trainer, self._recipe_of(folder))
-        self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))
+        metrics = self.path / "metrics.jsonl"
+        self.ranks.on_first(lambda: forget_records_after(metrics, "step", trainer.step_number))
 
     def _recipe_of(self, checkpoint: Path) -> PretrainConfig:
         """The recipe by which the steps before a checkpoint were taken."""
@@ -270,7 +271,8 @@ class RunFolder:
 
     def metrics(self) -> list[dict[str, Any]]:
         """The objects of metrics.jsonl; a line that a killed process did not finish is left out."""
-        return self.ranks.on_first(lambda: [values for _, values in self._metric_lines()])
+        metrics = self.path / "metrics.jsonl"
+        return self.ranks.on_first(lambda: [values for _, values in read_records(metrics, "step")])
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
         """A file of facts beside the metrics, written atomically by the first rank."""
@@ -290,16 +292,6 @@ class RunFolder:
                 f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
                 f"checkpoint is complete: {self.latest}. Free some space, then continue with --resume."
             ) from error
-
-    def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
-        return list(read_records(self.path / "metrics.jsonl", "step"))
-
-    def _forget_metrics_after(self, step: int) -> None:
-        """Steps after the checkpoint will be taken and logged again."""
-        kept = "".join(line + "\n" for line, values in self._metric_lines() if values["step"] <= step)
-        if kept or (self.path / "metrics.jsonl").is_file():
-            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
-                unfinished.write_text(kept, encoding="utf-8")
 
     def _point(self, name: str, folder: Path) -> None:
         if self._pointed(name) == folder:

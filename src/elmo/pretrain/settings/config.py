@@ -1,18 +1,20 @@
 """All settings of a pretraining run. The defaults are the paper's recipe for the published "original" model."""
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from elmo.config import NUM_BYTE_CHARACTERS, PUBLISHED_FILTERS, Activation, BiLMConfig, Characters, Direction
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.checks import check_combinations, checked_clusters, pairs, whole_numbers
-from elmo.setting_checks import require_seed, require_setting, require_types
+from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt, PositiveInt, Seed, Settings
 
 _LARGEST = 1_000_000
+_Epochs = Annotated[float, Must("above 0 and at most a million", lambda value: 0 < value <= 1e6)]
+_Probability = Annotated[float, Must("a probability from 0 to 1", lambda value: 0 <= value <= 1)]
 
 
 @dataclass(frozen=True)
-class PretrainConfig:
+class PretrainConfig(Settings):
     """Architecture, recipe and housekeeping of one run; every field is a flag of `elmo pretrain`.
 
     A setting added later has the default that repeats what runs did before, so that old runs can be resumed.
@@ -26,18 +28,18 @@ class PretrainConfig:
     """Dimensions of the token vectors and of each direction's output."""
     num_layers: int = 2
     """LSTM layers in each direction."""
-    cell_clip: float = 3.0
+    cell_clip: NotNegative = 3.0
     """Limit on the absolute value of a memory cell; 0: no limit."""
-    projection_clip: float = 3.0
+    projection_clip: NotNegative = 3.0
     """Limit on the absolute value of a projected output; 0: no limit."""
     skip_connections: bool = True
     """Whether upper LSTM layers add their input to their output."""
     characters: Characters = "bytes"
     """What the char CNN reads. bytes: the bytes of a token; dictionary: its characters, with ids from a dictionary made
     from the training text; none: there is no char CNN, and the model reads words."""
-    max_character_dictionary: int = 10_000
+    max_character_dictionary: PositiveInt = 10_000
     """characters="dictionary": maximum number of characters in the dictionary; the most frequent ones get ids."""
-    word_dim: int = 0
+    word_dim: NotNegativeInt = 0
     """Dimensions of word vectors. 0: projection_size for a model of words, and no word vectors for a model with a char
     CNN."""
     tie_softmax: bool = False
@@ -52,44 +54,44 @@ class PretrainConfig:
     activation: Activation = "relu"
     """Non-linearity after the maximum over positions in the char CNN."""
 
-    epochs: float = 10.0
+    epochs: _Epochs = 10.0
     """Passes over the training data; the run ends at the window that completes them."""
-    max_steps: int = 0
+    max_steps: NotNegativeInt = 0
     """End after this many steps, whatever `epochs` is; 0: no limit."""
-    batch_size: int = 128
+    batch_size: PositiveInt = 128
     """Rows of a window, over all processes; each row has its own LSTM state."""
-    unroll_steps: int = 20
+    unroll_steps: PositiveInt = 20
     """Tokens per row in a window; backpropagation through time doesn't go beyond the window."""
     softmax: Literal["sampled", "full", "adaptive"] = "sampled"
     """sampled: each target against a sample of words; full: against the whole vocabulary; adaptive: against the whole
     vocabulary, divided by frequency into clusters with smaller and smaller vectors (Grave et al. 2017)."""
-    num_negative_samples: int = 8192
+    num_negative_samples: PositiveInt = 8192
     """Negatives of the sampled softmax, drawn for each step and direction."""
     softmax_cutoffs: tuple[int, ...] = ()
     """softmax="adaptive": the vocabulary ids at which the clusters of rarer words begin, for instance 2000 10000."""
-    softmax_divisor: int = 4
+    softmax_divisor: PositiveInt = 4
     """softmax="adaptive": the factor by which each cluster's vectors are smaller than those of the previous cluster."""
-    state_reset: float = 0.0
+    state_reset: _Probability = 0.0
     """Probability that a row resets its state when a new sentence begins. bilm-tf never resets it; with 1, training
     matches embedding with `state="zero"`."""
-    dropout: float = 0.1
+    dropout: Chance = 0.1
     """Dropout on every LSTM layer's input and on the top output."""
     optimizer: Literal["adagrad", "adamw", "sgd"] = "adagrad"
     """adagrad: bilm-tf's (initial accumulator 1, no epsilon); adamw: with betas 0.9 and 0.98; sgd: without momentum."""
-    learning_rate: float = 0.2
+    learning_rate: Annotated[float, Must("above 0, or nothing is learned", lambda value: value > 0)] = 0.2
     """The peak learning rate."""
-    warmup_steps: int = 0
+    warmup_steps: NotNegativeInt = 0
     """Steps over which the learning rate rises from 0."""
     decay: Literal["none", "linear"] = "none"
     """none: the learning rate is constant; linear: it falls to 0 at the last step of the run."""
-    weight_decay: float = 0.0
+    weight_decay: NotNegative = 0.0
     """adamw: weight decay."""
     lazy_rows: bool = False
     """adamw: whether rows of the sampled softmax and of word vectors, including their momentum and weight decay, are
     updated only in steps in which they occur. Rare words then learn more slowly at the same learning rate, but a step
     doesn't update the whole table, which saves time with about 50,000 words or more. It makes no difference for adagrad
     and sgd."""
-    clip_norm: float = 10.0
+    clip_norm: Annotated[float, Must("above 0, or no gradient is left", lambda value: value > 0)] = 10.0
     """Maximum global norm of the gradients."""
     sum_over_window: bool = True
     """Whether the gradients are those of unroll_steps times the mean loss, as in bilm-tf, or else those of the mean
@@ -100,49 +102,33 @@ class PretrainConfig:
     """With several processes: precision of the gradients that they exchange; bfloat16 halves the traffic by
     rounding."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Random seed of initial weights, shuffling, dropout and negatives."""
-    log_every: int = 100
+    log_every: PositiveInt = 100
     """Steps between two lines of metrics.jsonl."""
-    evaluate_every: int = 5000
+    evaluate_every: NotNegativeInt = 5000
     """Steps between two evaluations on the validation text; 0: only at the end."""
-    evaluation_sentences: int = 2000
+    evaluation_sentences: NotNegativeInt = 2000
     """Number of validation sentences for these evaluations; the one at the end uses all. 0: always all."""
-    save_every: int = 1250
+    save_every: PositiveInt = 1250
     """Steps between two checkpoints; one is always written at the end."""
-    keep_checkpoints: int = 2
+    keep_checkpoints: PositiveInt = 2
     """Number of checkpoints to keep, the newest ones."""
     keep_best: bool = True
     """Whether to also keep the checkpoint with the lowest validation perplexity, as checkpoints/best."""
-    patience: int = 0
+    patience: NotNegativeInt = 0
     """End after this many evaluations in a row without a lower validation perplexity; the finished model is then that
     of the best checkpoint. 0: train to the last step."""
     on_nan: Literal["stop", "skip"] = "stop"
     """What to do if a loss or gradient is not finite (NaN or inf). stop: end the run and save the state from before the
     step; skip: skip the step."""
-    max_skipped_steps: int = 10
+    max_skipped_steps: PositiveInt = 10
     """on_nan="skip": end the run after this many skipped steps in a row."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", pairs("filters", self.filters))
         object.__setattr__(self, "softmax_cutoffs", whole_numbers("softmax_cutoffs", self.softmax_cutoffs))
-        require_types(self)
-        for name in (
-            "batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
-            "max_skipped_steps", "max_character_dictionary", "softmax_divisor",
-        ):  # fmt: skip
-            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        for name in (
-            "max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience", "cell_clip",
-            "projection_clip", "weight_decay",
-        ):  # fmt: skip
-            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
-        for name, why in (("learning_rate", "or nothing is learned"), ("clip_norm", "or no gradient is left")):
-            require_setting(getattr(self, name) > 0, name, getattr(self, name), f"above 0, {why}")
-        require_seed(self.seed)
-        require_setting(0 < self.epochs <= 1e6, "epochs", self.epochs, "above 0 and at most a million")
-        require_setting(0 <= self.state_reset <= 1, "state_reset", self.state_reset, "a probability from 0 to 1")
-        require_setting(0 <= self.dropout < 1, "dropout", self.dropout, "a probability: at least 0 and below 1")
+        super().__post_init__()
         check_combinations(self)
         try:
             self.architecture(_LARGEST)

@@ -8,11 +8,11 @@ from typing import Any, Literal
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.setting_checks import require_setting, require_types
+from elmo.setting_checks import NotNegativeInt, Settings
 
 
 @dataclass(frozen=True)
-class FinetuneConfig:
+class FinetuneConfig(Settings):
     """One epoch with a rate of its own; every field is a flag of `elmo finetune`.
 
     The original continues for one epoch with Adagrad's rate of 0.2 and restored accumulators (docs/specification.md,
@@ -56,7 +56,7 @@ class FinetuneConfig:
     """Steps between two evaluations on the validation text; 0: only before and after the training."""
     evaluation_sentences: int = 2000
     """Number of validation sentences for these evaluations. 0: all."""
-    comparison_sentences: int = 0
+    comparison_sentences: NotNegativeInt = 0
     """Number of sentences of each held-out text, evenly spaced, for the comparison before and after. 0: all."""
     save_every: int = 200
     """Steps between two checkpoints."""
@@ -67,8 +67,7 @@ class FinetuneConfig:
     step; skip: skip the step."""
 
     def __post_init__(self) -> None:
-        require_types(self)
-        require_setting(self.comparison_sentences >= 0, "comparison_sentences", self.comparison_sentences, "0 or more")
+        super().__post_init__()
         # The other settings have the same meaning in pretraining, and are checked there.
         PretrainConfig(**self._recipe())
 
@@ -125,7 +124,7 @@ class FinetuneConfig:
 
     def _recipe(self) -> dict[str, Any]:
         own = {name: value for name, value in asdict(self).items() if name != "comparison_sentences"}
-        # The mean over the window, not bilm-tf's sum: the rate is that of the mean.
+        # The mean over the window, not bilm-tf's sum: so is the rate.
         return {**own, "sum_over_window": False}
 
 

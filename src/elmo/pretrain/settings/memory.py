@@ -58,7 +58,7 @@ def num_network_weights(architecture: BiLMConfig) -> int:
 
 
 def num_softmax_weights(config: PretrainConfig, vocabulary_size: int) -> int:
-    """Numbers in the weights of the softmax; 0 if they are those of the word embedding."""
+    """Numbers in the weights of the softmax; 0 if it shares the weights of the word embedding."""
     if config.tie_softmax:
         return 0
     clusters = config.softmax_clusters(vocabulary_size)

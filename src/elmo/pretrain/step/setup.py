@@ -110,7 +110,7 @@ def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: fl
     """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`.
 
     `windows`: how many windows of the present size the whole run reads; `last_step`, unless a run was resumed with
-    other `unroll_steps`. The rate then goes on falling from where it was.
+    other `unroll_steps`. The rate then continues to fall from its current value.
     """
     rate = config.learning_rate
     if step <= config.warmup_steps:

@@ -227,7 +227,7 @@ class Stream:
         taken = total = 0
         for row, need in enumerate(needs.tolist()):
             if need:
-                # More is only read when all that was read is used, so that what is left over lies in one epoch.
+                # More is only read when all that was read is used, so that the rest is within one epoch.
                 while not ends or ends[-1] < total + need:
                     chunks.append(self.reader.take(self._guess(needs[row:])))
                     added = np.cumsum(self.reader.lengths(chunks[-1])) + (ends[-1] if ends else 0)
@@ -258,7 +258,7 @@ class Stream:
         row_of = np.searchsorted(until, np.arange(mine.start, mine.stop), side="right")
         # Every piece: the row it belongs to, its sentence, that one's length, and the prediction it begins with.
         row = np.concatenate([rows, row_of])
-        order = np.argsort(row, kind="stable")  # a row's old sentence stands before what it pulled
+        order = np.argsort(row, kind="stable")  # a row's old sentence comes before those it pulled
         sentences = np.concatenate([self._held[own], pulled[mine]])[order]
         whole = np.diff(ends, prepend=0)[mine]
         lengths = np.concatenate([self._lengths[own], whole])[order]
@@ -275,7 +275,7 @@ class Stream:
         counts: Int[np.ndarray, " pieces"],
         num_rows: int,
     ) -> StreamWindow:
-        """Puts pieces of `counts` predictions one after the other into their rows, and drops what is too long."""
+        """Puts pieces of `counts` predictions one after the other into their rows; too long ones are dropped."""
         after = np.cumsum(counts)
         before = after - counts
         firsts = np.searchsorted(row, np.arange(num_rows))

@@ -62,7 +62,7 @@ class OpenMentions:
 
 
 def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
-    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is not a cell."""
+    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError if it is not a cell."""
     if cell in _EMPTY_CELLS:
         return []
     found = []
@@ -142,8 +142,6 @@ def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -
 
 @dataclass
 class _Begun:
-    """A document while it is read."""
-
     key: tuple[str, str]
     first_line: int
     lines: list[str]
@@ -177,7 +175,7 @@ class _Begun:
             raise TextError(f"{where}: {error}. Fix the last column.") from None
         self.num_columns = len(columns)
         self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
-        # LitBank has "_" there, which is nobody's name.
+        # LitBank has "_" there: no speaker.
         has_speaker = len(columns) >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
         self.speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
         self.rows.append(len(self.lines) - 1)

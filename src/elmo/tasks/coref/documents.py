@@ -154,7 +154,6 @@ def random_window(document: Document, limits: WindowLimits, random: np.random.Ge
 
 
 def _cut(window: Document, num_tokens: int) -> Document:
-    """The beginning of a document of one sentence."""
     inside = (tuple(mention for mention in cluster if mention[1] < num_tokens) for cluster in window.clusters)
     return Document(
         window.key,

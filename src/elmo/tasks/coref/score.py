@@ -62,7 +62,7 @@ def num_repeated(clusters: Clusters) -> int:
 
 
 def require_scorable(response: Clusters, where: str) -> None:
-    """TextError for a response with so many repeated mentions that the official scorer refuses it."""
+    """TextError if the response has more repeated mentions than the official scorer accepts."""
     repeated = num_repeated(response)
     if repeated > _MAX_REPEATED:
         raise TextError(
@@ -169,8 +169,8 @@ def assignment_solver() -> Any:
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
-    """Key and response clusters that share mentions, directly or through others: no gain lies between two of these, so
-    each is aligned by itself, at a cost that doesn't grow with the whole document."""
+    """Key and response clusters that share mentions, directly or through others. No pair across two of these has a
+    gain, so each is aligned by itself, at a cost that doesn't grow with the whole document."""
     rows_of: dict[int, list[int]] = {}
     for row, columns in enumerate(overlaps):
         for column in columns:

@@ -1,21 +1,24 @@
-"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of coreference; the defaults follow the paper's model, except where a CPU is too slow."""
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting, require_types
+from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt
 from elmo.tasks.settings import (
     LARGEST_SIZE,
     FileSettings,
     FitSettings,
+    Size,
+    SizeOrNone,
+    Sizes,
     TaskSettings,
     TokenSettings,
-    require_chance,
-    require_size,
-    require_sizes,
 )
+
+# As many as the widest mention has tokens: no more begin at a token.
+_PerToken = Annotated[float, Must(f"above 0, to {LARGEST_SIZE}", lambda value: 0 < value <= LARGEST_SIZE)]
 
 
 @dataclass(frozen=True)
@@ -29,53 +32,43 @@ class ResolverSettings(FileSettings):
     """How raw text is split into tokens if the command line doesn't say."""
     speakers: bool = True
     """Whether the model has a feature for two spans having the same speaker."""
-    max_width: int = 10
+    max_width: Size = 10
     """Maximum length of a mention in tokens."""
-    spans_per_token: float = 0.25
+    spans_per_token: _PerToken = 0.25
     """Number of candidate spans to keep, per token of the document."""
-    max_antecedents: int = 100
+    max_antecedents: Size = 100
     """Maximum number of preceding kept spans that are considered as a span's antecedent."""
-    hidden_size: int = 100
+    hidden_size: Size = 100
     """Hidden units of the LSTM in each direction."""
-    span_hidden_sizes: tuple[int, ...] = (100, 100)
+    span_hidden_sizes: Sizes = (100, 100)
     """Hidden units of each layer of the networks that score spans and pairs."""
-    feature_size: int = 20
+    feature_size: Size = 20
     """Dimensions of the vectors of width, speaker, genre and distance."""
-    lexical_dropout: float = 0.5
+    lexical_dropout: Chance = 0.5
     """Dropout on the input of the LSTM and of the span heads."""
-    lstm_dropout: float = 0.2
+    lstm_dropout: Chance = 0.2
     """Dropout on the LSTM's previous state and on its output."""
-    span_dropout: float = 0.2
+    span_dropout: Chance = 0.2
     """Dropout on the features and hidden layers of the scorers."""
-    character_filters: int = 30
+    character_filters: SizeOrNone = 30
     """Number of filters of each width in the char CNN; 0: no char CNN."""
-    character_widths: tuple[int, ...] = (3, 4, 5)
+    character_widths: Sizes = (3, 4, 5)
     """Widths of the filters in characters."""
-    character_vector: int = 8
+    character_vector: Size = 8
     """Dimensions of a character's vector."""
     normalize_static: bool = True
     """Whether each static vector is divided by its length."""
-    window_sentences: int = 40
+    window_sentences: NotNegativeInt = 40
     """Maximum number of consecutive sentences of a document to train on in one step; the window is drawn anew in each
     step. 0: all."""
-    window_tokens: int = 2000
+    window_tokens: NotNegativeInt = 2000
     """Maximum number of tokens of a document to train on in one step, but at least one sentence. 0: no limit."""
-    mention_loss: float = 0.0
+    mention_loss: NotNegative = 0.0
     """Weight of a loss that teaches which candidate spans are mentions. If above 0, spans that look like mentions but
     are linked to no other are written as clusters of one, for data such as LitBank, which annotate them."""
 
     def __post_init__(self) -> None:
-        require_types(self)
-        require_size(self, "max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector")
-        require_size(self, "character_filters", least=0)
-        for name in ("window_sentences", "window_tokens", "mention_loss"):
-            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
-        require_chance(self, "lexical_dropout", "lstm_dropout", "span_dropout")
-        require_sizes(self, "span_hidden_sizes", "character_widths")
-        most = LARGEST_SIZE  # as many as the widest mention has tokens: no more begin at a token
-        require_setting(
-            0 < self.spans_per_token <= most, "spans_per_token", self.spans_per_token, f"above 0, to {most}"
-        )
+        super().__post_init__()
         self._require_pattern()
 
     def genre_of(self, name: str) -> str:

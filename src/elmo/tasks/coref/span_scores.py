@@ -128,7 +128,7 @@ class PairScorer(nn.Module):
         pairs: Int[Tensor, "pairs 2"],
         features: Callable[[Int[Tensor, "part 2"]], Float[Tensor, "part feature_dim"]],
     ) -> Float[Tensor, " pairs"]:
-        """`features`: of some of the pairs; asked for part by part."""
+        """`features`: called with a part of the pairs at a time."""
         own, other, product, feature = self.first.weight.split(self._parts, dim=1)
         owns, others = trained_product(spans, own, self.first.bias), trained_product(spans, other)
 

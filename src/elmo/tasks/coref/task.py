@@ -15,6 +15,7 @@ from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
 from elmo.tasks.coref.score import assignment_solver, coreference_scores, document_counts, num_repeated, score_files
 from elmo.tasks.coref.settings import NO_HEADS, CorefSettings
 from elmo.tasks.counts import percentage
+from elmo.tasks.labels import characters_of
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
@@ -22,19 +23,10 @@ from elmo.text.tokenizer import tokenizer
 if TYPE_CHECKING:
     import numpy as np
 
-    from elmo.tasks.coref.model import Resolver
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 Text = tuple[str, ...]
 """Of a mention, in lower case."""
 _LONGEST = 5
-
-
-def rules_of(examples: Sequence[Document]) -> list[Rule[Document, Resolved]]:
-    """One rule: names, and texts that are mostly mentions in the training data, corefer if they are equal."""
-    texts = mention_texts(examples)
-    label = "rule: equal names, and equal words that are mostly mentions in the training data, corefer"
-    return [Rule("equal-texts", label, lambda documents: [equal_texts(one, texts) for one in documents])]
 
 
 def mention_texts(examples: Iterable[Document]) -> set[Text]:
@@ -61,7 +53,6 @@ def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
-    """All spans within sentences, with their texts."""
     begin = 0
     for sentence in document.sentences:
         words = tuple(map(str.lower, sentence))
@@ -87,6 +78,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
     metric = "average_f1"
     metric_kind = "average_f1"
     settings = CorefSettings
+    model = "elmo.tasks.coref.model:Resolver"
     reading_flags = ("tokenizer", "encoding", "errors")
     places = ("input",)
 
@@ -109,8 +101,6 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         return example if example.limits is None else random_window(example, example.limits, random)
 
     def vocabulary(self, examples: list[Document], settings: CorefSettings) -> Vocabulary:
-        from elmo.tasks.layers.characters import characters_of
-
         if not any(document.clusters for document in examples):
             raise TextError(
                 f"{examples[0].source}: no document of the training data has a mention, so there is nothing to learn. "
@@ -125,11 +115,6 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         if not settings.tokens.static and not settings.resolver.character_filters:
             raise ConfigError(NO_HEADS)
         assignment_solver()  # that scores need after the first epoch
-
-    def build(self, settings: CorefSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
-        from elmo.tasks.coref.model import Resolver
-
-        return Resolver(settings.resolver, vocabulary, tokens)
 
     def score(self, examples: Sequence[Document], predictions: Sequence[Resolved]) -> Scores:
         pairs = [
@@ -146,7 +131,10 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         return document_counts(example.clusters, prediction.clusters)
 
     def rules(self, examples: list[Document]) -> list[Rule[Document, Resolved]]:
-        return rules_of(examples)
+        """One rule: names, and texts that are mostly mentions in the training data, corefer if they are equal."""
+        texts = mention_texts(examples)
+        label = "rule: equal names, and equal words that are mostly mentions in the training data, corefer"
+        return [Rule("equal-texts", label, lambda documents: [equal_texts(one, texts) for one in documents])]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: CorefSettings) -> Scores:
         return score_files(gold, predicted, settings.resolver.encoding)
@@ -186,7 +174,6 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
 
 
 def _lines(document: Document, resolved: Resolved) -> Iterator[str]:
-    """In the layout that the document came in."""
     if document.layout == "text":
         return write_text(document, resolved.clusters)
     named = {str(number): cluster for number, cluster in enumerate(resolved.clusters, start=1)}

@@ -3,8 +3,8 @@
 A character is a number: 0 is padding, 1 every unknown character. Each distinct token of a batch is read once.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -44,15 +44,6 @@ def distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Int[Tensor,
     for line, sentence in zip(rows, sentences, strict=True):
         line[: len(sentence)] = torch.tensor([places.setdefault(token, len(places) + 1) for token in sentence])
     return list(places), rows
-
-
-def characters_of(words: Iterable[str], min_count: int = 1) -> list[str]:
-    """The characters that occur at least `min_count` times in `words`, in a fixed order."""
-    counts = Counter(character for word in words for character in word)
-    return sorted(character for character, count in counts.items() if count >= min_count)
-
-
-__all__ = ["CharacterCNN", "characters_of"]
 
 
 class CharacterCNN(nn.Module):
@@ -154,8 +145,16 @@ def own_characters(settings: CharacterSettings, vocabulary: Vocabulary) -> Chara
     )
 
 
+def own_windows(settings: Any, vocabulary: Vocabulary, widths: Sequence[int], **more: Any) -> CharacterWindows | None:
+    """Like `own_characters`, with filters of several widths; `more`: other arguments of `CharacterWindows`."""
+    dim, filters = settings.character_vector, settings.character_filters
+    return (
+        CharacterWindows(vocabulary["characters"], dim=dim, filters=filters, widths=widths, **more) if filters else None
+    )
+
+
 def with_characters(
     vectors: Float[Tensor, "batch tokens dim"], characters: CharacterCNN | None, sentences: Sequence[Sequence[str]]
 ) -> Float[Tensor, "batch tokens more_dim"]:
-    """[vectors ; those of the task's own char CNN], if it has one."""
+    """[vectors ; vectors of the task's own char CNN], if it has one."""
     return vectors if characters is None else torch.cat([vectors, characters(sentences)], dim=2)

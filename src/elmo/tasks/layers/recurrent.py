@@ -194,7 +194,6 @@ class BiGRU(nn.Module):
         vectors: Float[Tensor, "batch tokens input_dim"],
         reversed_vectors: Float[Tensor, "batch tokens input_dim"],
     ) -> tuple[Float[Tensor, "batch tokens size"], Float[Tensor, "batch tokens size"]]:
-        """Each direction's hidden states, in the order in which it reads."""
         if vectors.device.type != "cpu":  # cuDNN's are faster
             return self.forward_gru(vectors)[0], self.backward_gru(reversed_vectors)[0]
         both = torch.stack([vectors.transpose(0, 1), reversed_vectors.transpose(0, 1)])

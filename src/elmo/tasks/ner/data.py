@@ -5,13 +5,14 @@ columns the tags may come first, and a first column that counts the tokens doesn
 `elmo.text.formats.columns` says what separates columns and which lines are comments.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.ner.settings import SchemeChoice, TaggerSettings
 from elmo.tasks.tags import (
     IO,
     OUTSIDE,
@@ -27,8 +28,6 @@ from elmo.tasks.tags import (
 )
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import ColumnSentence, column_of_words, column_sentences, require_words, why_not_words
-
-SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"]
 
 # Of a file, to see which column has its words.
 _SENTENCES_LOOKED_AT = 1000
@@ -54,36 +53,83 @@ class TaggedSentence:
     """The number of its document in the file; None if the file isn't divided into documents."""
 
 
-def read_columns(
-    path: Path | str,
-    *,
-    token_column: int = 1,
-    tag_column: int = 0,
-    scheme: SchemeChoice = "auto",
-    encoding: str = "utf-8",
-    errors: Literal["strict", "skip"] = "strict",
-) -> list[TaggedSentence]:
+T = TypeVar("T", bound=TaggedSentence)
+
+
+def read_columns(path: Path | str, settings: TaggerSettings) -> list[TaggedSentence]:
     """The sentences of a file.
 
-    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" detects it; "io" says
-    that they have no prefixes; "any" accepts every sequence by conlleval's rules, also what no scheme allows.
-    `errors`: "skip" leaves out sentences that can't be read, with a TextWarning that counts them. Raises TextError with
-    file and line for ragged columns, cells that aren't tags, and sequences that the scheme doesn't allow.
+    Raises TextError with file and line for ragged columns, cells that aren't tags, and sequences that the scheme
+    doesn't allow; with `errors="skip"` such sentences are left out, and a TextWarning counts them.
     """
     name = text_name(path)
-    with skipping(path, errors) as on_bad:
-        blocks = list(column_sentences(labelled_lines(path, encoding, on_bad), name, on_bad))
-        sentences = list(_read(blocks, name, (token_column, tag_column), scheme, on_bad))
-        if not sentences:
-            raise nothing_in(path, "sentence")
-        found, shown = _scheme(sentences, scheme)
+    with skipping(path, settings.errors) as on_bad:
+        blocks = list(column_sentences(labelled_lines(path, settings.encoding, on_bad), name, on_bad))
+        sentences = list(_read(blocks, name, settings, on_bad))
+        found, shown = _scheme(sentences, settings.scheme)
         if found != "any":
             sentences = [it for it in sentences if _is_sequence(it, found, shown, on_bad)]
     if not sentences:
         raise nothing_in(path, "sentence")
-    if len({sentence.document for sentence in sentences}) == 1:  # a single -DOCSTART- at the top divides nothing
-        return [replace(sentence, document=None) for sentence in sentences]
-    return sentences
+    return in_documents(sentences)
+
+
+def in_documents(sentences: list[T]) -> list[T]:
+    """The same; without numbers of documents if there is only one: a single -DOCSTART- at the top divides nothing."""
+    if len({sentence.document for sentence in sentences}) > 1:
+        return sentences
+    return [replace(sentence, document=None) for sentence in sentences]
+
+
+def sound_blocks(
+    blocks: Iterable[ColumnSentence], name: str, check: Callable[[list[str], str], None], on_bad: OnBadExample | None
+) -> Iterator[tuple[ColumnSentence, int]]:
+    """Each block that has rows, with the number of its document; what `check(row, where)` refuses is reported."""
+    document = 0
+    for block in blocks:
+        document += block.begins_document
+        try:
+            for row, number in zip(block.rows, block.lines, strict=True):
+                check(row, f"{name}:{number}")
+        except TextError as error:
+            skip_or_raise(error, block.lines[0], on_bad)
+            continue
+        if block.rows:
+            yield block, document
+
+
+def require_width(row: Sequence[str], num_columns: int, where: str) -> None:
+    """TextError for a row of another number of columns than the first one."""
+    if len(row) != num_columns:
+        columns = "one column" if len(row) == 1 else f"{len(row)} columns"
+        raise TextError(
+            f"{where}: has {columns}, but the first line of the file has {num_columns}. Fix the line; a sentence ends "
+            "with a blank line."
+        )
+
+
+def require_filled(row: Sequence[str], place: int, what: str, where: str) -> None:
+    """TextError for an empty cell."""
+    if not row[place]:
+        raise TextError(f"{where}: column {place + 1}, the {what}, is empty. Fix the line.")
+
+
+def require_two_columns(num_columns: int, example: str, where: str) -> None:
+    """TextError for a file of one column; `example`: a row as it must be."""
+    if num_columns == 1:
+        raise TextError(
+            f"{where}: has one column, but each line must have a token and its tag, like {example!r}. Put the columns "
+            "between spaces or tabs; text without tags is for 'elmo task predict'."
+        )
+
+
+def require_distinct(token_place: int, tag_place: int, num_columns: int, where: str) -> None:
+    """ConfigError if tokens and tags would be read from one column."""
+    if token_place == tag_place:
+        raise ConfigError(
+            f"{where}: the tokens and the tags would both be read from column {tag_place + 1} of {num_columns}. Say "
+            "which ones they are with --token-column and --tag-column."
+        )
 
 
 def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iterator[str]:
@@ -100,64 +146,46 @@ def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iter
 
 
 def _read(
-    found: Sequence[ColumnSentence],
-    name: str,
-    columns: tuple[int, int],
-    scheme: SchemeChoice,
-    on_bad: OnBadExample | None,
+    found: Sequence[ColumnSentence], name: str, settings: TaggerSettings, on_bad: OnBadExample | None
 ) -> Iterator[TaggedSentence]:
     first = next((it for it in found if it.rows), None)
     if first is None:
         return
-    num_columns, sample = len(first.rows[0]), [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
+    where, num_columns = f"{name}:{first.lines[0]}", len(first.rows[0])
+    sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
+    columns = settings.token_column, settings.tag_column
     if columns[0] == 1 and (why_not_words(sample, 0) or "").startswith("counts"):
         columns = (column_of_words(sample) or 0) + 1, columns[1]
-    places = _places(columns, num_columns, f"{name}:{first.lines[0]}", sample)
-    if scheme != "any" and columns[1] == 0:  # files of predictions have theirs last, beside the gold tags
-        _require_one_column_of_tags(sample, num_columns, places[0], f"{name}:{first.lines[0]}")
+    places = _places(columns, num_columns, where, sample)
+    if settings.scheme != "any" and columns[1] == 0:  # files of predictions have theirs last, beside the gold tags
+        _require_one_column_of_tags(sample, num_columns, places[0], where)
     require_words(sample, places[0], name, "--token-column")
-    notation = (
-        IO
-        if scheme == "io"
-        else notation_of(row[places[1]] for it in found for row in it.rows if len(row) == num_columns)
-    )
-    document = 0
-    for it in found:
-        document += it.begins_document
-        try:
-            for row, number in zip(it.rows, it.lines, strict=True):
-                _check_row(row, num_columns, places, notation, f"{name}:{number}")
-        except TextError as error:
-            skip_or_raise(error, it.lines[0], on_bad)
-            continue
-        if it.rows:
-            yield _sentence(name, it.rows, it.lines, places, notation, document)
+    cells = (row[places[1]] for it in found for row in it.rows if len(row) == num_columns)
+    notation = IO if settings.scheme == "io" else notation_of(cells)
+
+    def check(row: list[str], where: str) -> None:
+        require_width(row, num_columns, where)
+        require_filled(row, places[0], "token", where)
+        _require_tag(row[places[1]], notation, where)
+
+    for it, document in sound_blocks(found, name, check, on_bad):
+        yield _sentence(name, it.rows, it.lines, places, notation, document)
 
 
 def _places(
     columns: tuple[int, int], num_columns: int, where: str, sample: Sequence[Sequence[Sequence[str]]]
 ) -> tuple[int, int]:
-    """The places of tokens and tags in a row, from 0."""
-    found = []
     for flag, column in zip(("token_column", "tag_column"), columns, strict=True):
         if not 0 <= column <= num_columns:
             raise ConfigError(
                 f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
             )
-        found.append(column - 1 if column else num_columns - 1)
-    if num_columns == 1:
-        raise TextError(
-            f"{where}: has one column, but each line must have a token and its tag, like 'Rome B-LOC'. Put the columns "
-            "between spaces or tabs; text without tags is for 'elmo task predict'."
-        )
-    if found[0] == found[1]:
-        raise ConfigError(
-            f"{where}: the tokens and the tags would both be read from column {found[0] + 1} of {num_columns}. Say "
-            "which ones they are with --token-column and --tag-column."
-        )
+    token_place, tag_place = ((column or num_columns) - 1 for column in columns)
+    require_two_columns(num_columns, "Rome B-LOC", where)
+    require_distinct(token_place, tag_place, num_columns, where)
     if columns[1] == 0 and num_columns == 2 and _labels(sample, 0) and _labels(sample, 1) is None:
         return 1, 0  # tags before tokens
-    return found[0], found[1]
+    return token_place, tag_place
 
 
 def _labels(sample: Sequence[Sequence[Sequence[str]]], column: int) -> set[str] | None:
@@ -182,16 +210,7 @@ def _require_one_column_of_tags(
         )
 
 
-def _check_row(row: list[str], num_columns: int, places: tuple[int, int], notation: Notation, where: str) -> None:
-    if len(row) != num_columns:
-        columns = "one column" if len(row) == 1 else f"{len(row)} columns"
-        raise TextError(
-            f"{where}: has {columns}, but the first line of the file has {num_columns}. Fix the line; a sentence ends "
-            "with a blank line."
-        )
-    token, tag = row[places[0]], row[places[1]]
-    if not token:
-        raise TextError(f"{where}: column {places[0] + 1}, the token, is empty. Fix the line.")
+def _require_tag(tag: str, notation: Notation, where: str) -> None:
     if notation.plain(tag) is None:
         raise TextError(
             f"{where}: the tag is {tag!r}, but tags are {notation.outside!r} or like {notation.example!r}, with one of "

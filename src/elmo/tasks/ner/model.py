@@ -17,7 +17,7 @@ from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import BETWEEN, TaggerSettings
-from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
@@ -39,10 +39,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         self.tags = all_tags(vocabulary["labels"], scheme)
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
         self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
-        allowed = [[follows(before, tag, scheme) for tag in self.tags] for before in self.tags]
-        begins = [follows(OUTSIDE, tag, scheme) for tag in self.tags]
-        ends = [follows(tag, OUTSIDE, scheme) for tag in self.tags]
-        self.crf = CRF(torch.tensor(allowed), torch.tensor(begins), torch.tensor(ends))
+        self.crf = CRF(*map(torch.tensor, moves(self.tags, scheme)))
 
     def loss(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
         """Minus the log-likelihood of the gold tags, averaged over sentences. Entities of unknown labels count as O."""

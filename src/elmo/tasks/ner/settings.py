@@ -3,17 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.setting_checks import require_types
-from elmo.tasks.settings import (
-    CharacterSettings,
-    LabelSettings,
-    TaskSettings,
-    TokenSettings,
-    require_chance,
-    require_size,
-    require_sizes,
-)
+from elmo.setting_checks import Chance
+from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings, TokenSettings
 
+SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"]
 BETWEEN = "between"
 """The place between the first and the second biLSTM layer. Source: Peters et al. 2017, TagLM."""
 
@@ -22,29 +15,22 @@ BETWEEN = "between"
 class TaggerSettings(LabelSettings, CharacterSettings):
     """Data and network of the tagger."""
 
-    token_column: int = 1
+    token_column: SizeOrNone = 1
     """Column of the tokens, counted from 1."""
-    tag_column: int = 0
+    tag_column: SizeOrNone = 0
     """Column of the tags, counted from 1; 0: the last one, or the first of two if only that one has tags."""
-    scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"] = "auto"
-    """Scheme of the tags in the files. auto: detected; bioul: also what is called IOBES, BMES and BMEWO; io: labels
+    scheme: SchemeChoice = "auto"
+    """Scheme of the tags in the files. auto: detected; bioul: also known as IOBES, BMES or BMEWO; io: labels
     without prefixes; any: every sequence is accepted and read by conlleval's rules."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
     """Scheme that the tagger uses internally."""
-    hidden_sizes: tuple[int, ...] = (200, 100)
+    hidden_sizes: Sizes = (200, 100)
     """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
-    dropout: float = 0.5
+    dropout: Chance = 0.5
     """Dropout on each biLSTM layer's input and on the output of the top one, with the same mask for all tokens of a
     sentence."""
-    character_filters: int = 128
+    character_filters: SizeOrNone = 128
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_sizes(self, "hidden_sizes")
-        require_chance(self, "dropout")
-        self.require_characters()
-        require_size(self, "token_column", "tag_column", least=0)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels import require_known_labels, require_learnable
+from elmo.tasks.labels import characters_of, require_known_labels, require_learnable
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.settings import BETWEEN, NerSettings
@@ -14,32 +14,10 @@ from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
-if TYPE_CHECKING:
-    from elmo.tasks.ner.model import Tagger
-    from elmo.tasks.tokens.representation import TokenRepresentation
-
 _HANDLE = "@"
 _PERSON = "PER"
 
 Names = dict[tuple[str, ...], str]
-
-
-def rules_of(examples: Sequence[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
-    """The names of the training data; where "@" is tagged as a person there, also all handles as persons."""
-    names = names_in(examples)
-    longest = max(map(len, names), default=0)
-
-    def find_names(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
-        return [longest_matches(sentence.tokens, names, longest) for sentence in sentences]
-
-    def find_handles(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
-        return [handles(sentence.tokens) for sentence in sentences]
-
-    found = [Rule("training-names", "rule: names of the training data", find_names)]
-    tagged = {(*example.tokens[start:end], label) for example in examples for start, end, label in example.spans}
-    if (_HANDLE, _PERSON) in tagged:
-        found.append(Rule("handles", 'rule: "@" and the token after it are persons', find_handles))
-    return found
 
 
 def names_in(examples: Iterable[TaggedSentence]) -> Names:
@@ -84,17 +62,10 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     metric_kind = "f1"
     needs_input = True
     settings = NerSettings
+    model = "elmo.tasks.ner.model:Tagger"
 
     def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
-        tagger = settings.tagger
-        return read_columns(
-            path,
-            token_column=tagger.token_column,
-            tag_column=tagger.tag_column,
-            scheme=tagger.scheme,
-            encoding=tagger.encoding,
-            errors=tagger.errors,
-        )
+        return read_columns(path, settings.tagger)
 
     def read_unlabelled(
         self, path: Path | str, settings: NerSettings, reading: TextReading
@@ -108,8 +79,6 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
         return [example.tokens]
 
     def vocabulary(self, examples: list[TaggedSentence], settings: NerSettings) -> Vocabulary:
-        from elmo.tasks.layers.characters import characters_of
-
         labels = [label for example in examples for _, _, label in example.spans]
         step = "Say which column has the tags with --tag-column."
         if not labels:
@@ -137,11 +106,6 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
                 f"{settings.tagger.hidden_sizes}, one layer. Give it two sizes, or choose another placement."
             )
 
-    def build(self, settings: NerSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
-        from elmo.tasks.ner.model import Tagger
-
-        return Tagger(settings.tagger, vocabulary, tokens)
-
     def score(self, examples: Sequence[TaggedSentence], predictions: Sequence[list[Span]]) -> Scores:
         return entity_scores([example.spans for example in examples], predictions)
 
@@ -149,13 +113,26 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
         return entity_counts(example.spans, prediction)
 
     def rules(self, examples: list[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
-        return rules_of(examples)
+        """The names of the training data; where "@" is tagged as a person there, also all handles as persons."""
+        names = names_in(examples)
+        longest = max(map(len, names), default=0)
+
+        def find_names(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+            return [longest_matches(sentence.tokens, names, longest) for sentence in sentences]
+
+        def find_handles(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+            return [handles(sentence.tokens) for sentence in sentences]
+
+        found = [Rule("training-names", "rule: names of the training data", find_names)]
+        tagged = {(*example.tokens[start:end], label) for example in examples for start, end, label in example.spans}
+        if (_HANDLE, _PERSON) in tagged:
+            found.append(Rule("handles", 'rule: "@" and the token after it are persons', find_handles))
+        return found
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
-        tagger = settings.tagger
         right = self.read(gold, settings)
         # The file's last column, as `write` puts it there, in whatever scheme.
-        found = read_columns(predicted, token_column=tagger.token_column, scheme="any", encoding=tagger.encoding)
+        found = read_columns(predicted, replace(settings.tagger, tag_column=0, scheme="any", errors="strict"))
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [sentence.spans for sentence in found])
 

@@ -5,19 +5,26 @@ A CoNLL-U file is recognized by its rows, and its columns have names. In other f
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
-from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.data import (
+    TaggedSentence,
+    in_documents,
+    require_distinct,
+    require_filled,
+    require_two_columns,
+    require_width,
+    sound_blocks,
+)
+from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import look_at
 from elmo.text.formats.columns import (
-    ColumnSentence,
     column_of_words,
     column_sentences,
     require_kept_words,
@@ -49,30 +56,20 @@ class TagSentence(TaggedSentence):
     """The column of the tags in `text`, from 0."""
 
 
-def read_tagged(
-    path: Path | str,
-    *,
-    token_column: int = 0,
-    tag_column: str = AUTO,
-    encoding: str = "utf-8",
-    errors: Literal["strict", "skip"] = "strict",
-) -> list[TagSentence]:
+def read_tagged(path: Path | str, settings: TokenTaggerSettings) -> list[TagSentence]:
     """The sentences of a file.
 
-    `token_column`, `tag_column`: see `TokenTaggerSettings`. `errors`: "skip" leaves out sentences that can't be read,
-    with a TextWarning that counts them. Raises TextError with file and line for ragged columns, and for words without
-    a tag; ConfigError for columns that the file doesn't have.
+    Raises TextError with file and line for ragged columns, and for words without a tag; with `errors="skip"` such
+    sentences are left out, and a TextWarning counts them. ConfigError for columns that the file doesn't have.
     """
-    name = text_name(path)
-    with skipping(path, errors) as on_bad:
-        lines = list(labelled_lines(path, encoding, on_bad))
+    name, columns = text_name(path), (settings.token_column, settings.tag_column)
+    with skipping(path, settings.errors) as on_bad:
+        lines = list(labelled_lines(path, settings.encoding, on_bad))
         of_form = _of_treebank if is_treebank(lines) else _of_columns
-        sentences = list(of_form(lines, name, (token_column, tag_column), on_bad))
+        sentences = list(of_form(lines, name, columns, on_bad))
     if not sentences:
         raise nothing_in(path, "sentence")
-    if len({sentence.document for sentence in sentences}) == 1:
-        return [replace(sentence, document=None) for sentence in sentences]
-    return sentences
+    return in_documents(sentences)
 
 
 def read_untagged_treebank(path: Path | str, tag_column: str, reading: TextReading) -> Iterator[TagSentence]:
@@ -154,13 +151,11 @@ def _of_treebank(
 
 
 def _untagged(tags: Sequence[str], column: str) -> int | None:
-    """The place of the first word without a tag."""
     empty = {""} if column == _MAY_BE_EMPTY else {"", "_"}
     return next((place for place, tag in enumerate(tags) if tag in empty), None)
 
 
 def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
-    """The place of the column of tags, from 0."""
     asked = "UPOS" if column == AUTO else column.upper()
     upper = [known.upper() for known in names]
     if not asked.isdecimal() and asked not in upper:
@@ -168,9 +163,7 @@ def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
             f"{name}: tag_column is {column!r}, but the columns are {', '.join(names)}. Choose one of them with "
             "--tag-column."
         )
-    place = (
-        (int(asked) - 1) % len(names) if asked == "0" else int(asked) - 1 if asked.isdecimal() else upper.index(asked)
-    )
+    place = (int(asked) or len(names)) - 1 if asked.isdecimal() else upper.index(asked)
     _require_place(place, len(names), "tag_column", name)
     if upper[place] in ("ID", "FORM"):
         raise ConfigError(
@@ -178,11 +171,6 @@ def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
             "Choose another one with --tag-column, such as upos or xpos."
         )
     return place
-
-
-def _numbered(column: str, num_columns: int) -> int:
-    """The place, from 0, of a column that is counted from 1; 0 is the last one."""
-    return (int(column) or num_columns) - 1
 
 
 def _require_place(place: int, num_columns: int, flag: str, where: str) -> None:
@@ -203,55 +191,39 @@ def _of_columns(
     where, num_columns = f"{name}:{first.lines[0]}", len(first.rows[0])
     places = _places(columns, sample, where)
     require_words(sample, places[0], name, "--token-column")
-    document = 0
-    for block in found:
-        document += block.begins_document
-        it = words_alone(block) if places[0] > 0 and block.rows else block
-        try:
-            for row, number in zip(it.rows, it.lines, strict=True):
-                _check_row(row, num_columns, places, f"{name}:{number}")
-        except TextError as error:
-            skip_or_raise(error, it.lines[0], on_bad)
-            continue
-        if it.rows:
-            yield _sentence(it, name, places, document)
 
+    def check(row: list[str], where: str) -> None:
+        require_width(row, num_columns, where)
+        require_filled(row, places[0], "token", where)
+        require_filled(row, places[1], "tag", where)
 
-def _sentence(it: ColumnSentence, name: str, places: tuple[int, int], document: int) -> TagSentence:
-    tokens, tags = ([row[place] for row in it.rows] for place in places)
-    return TagSentence(tokens, rows=it.rows, tags=tags, source=name, lines=it.lines, document=document)
+    blocks = (words_alone(it) if places[0] > 0 and it.rows else it for it in found)
+    for it, document in sound_blocks(blocks, name, check, on_bad):
+        tokens, tags = ([row[place] for row in it.rows] for place in places)
+        yield TagSentence(tokens, rows=it.rows, tags=tags, source=name, lines=it.lines, document=document)
 
 
 def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:
-    """The places of tokens and tags in a row, from 0."""
     num_columns = len(sample[0][0])
-    if num_columns == 1:
-        raise TextError(
-            f"{where}: has one column, but each line must have a token and its tag, like 'Rome PROPN'. Put the columns "
-            "between tabs or spaces; text without tags is for 'elmo task predict'."
-        )
+    require_two_columns(num_columns, "Rome PROPN", where)
     token_place = columns[0] - 1 if columns[0] else column_of_words(sample) or 0
     _require_place(token_place, num_columns, "token_column", where)
     if columns[1] == AUTO:
         tag_place = _only_column_of_tags(sample, token_place, where)
     elif columns[1].isdecimal():
-        tag_place = _numbered(columns[1], num_columns)
+        tag_place = (int(columns[1]) or num_columns) - 1
     else:
         raise ConfigError(
             f"{where}: tag_column is {columns[1]!r}, but only a CoNLL-U file (ten columns between tabs, the first of "
             f"which counts the words) has names of columns. Give the number of one of its {num_columns} columns."
         )
     _require_place(tag_place, num_columns, "tag_column", where)
-    if token_place == tag_place:
-        raise ConfigError(
-            f"{where}: the tokens and the tags would both be read from column {tag_place + 1} of {num_columns}. Say "
-            "which ones they are with --token-column and --tag-column."
-        )
+    require_distinct(token_place, tag_place, num_columns, where)
     return token_place, tag_place
 
 
 def _only_column_of_tags(sample: Sequence[Sequence[Sequence[str]]], token_place: int, where: str) -> int:
-    """The only column beside that of the tokens and one that counts them; TextError if there are several."""
+    """The only column beside the tokens and their numbers; TextError if there are several."""
     others = [
         place
         for place in range(len(sample[0][0]))
@@ -265,15 +237,3 @@ def _only_column_of_tags(sample: Sequence[Sequence[Sequence[str]]], token_place:
     raise TextError(
         f"{where}: several columns could have the tags: {shown}. Say which one is learned with --tag-column."
     )
-
-
-def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
-    if len(row) != num_columns:
-        columns = "one column" if len(row) == 1 else f"{len(row)} columns"
-        raise TextError(
-            f"{where}: has {columns}, but the first line of the file has {num_columns}. Fix the line; a sentence ends "
-            "with a blank line."
-        )
-    for what, place in zip(("token", "tag"), places, strict=True):
-        if not row[place]:
-            raise TextError(f"{where}: column {place + 1}, the {what}, is empty. Fix the line.")

@@ -41,7 +41,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
 
     def forward(self, examples: Sequence[TagSentence]) -> Float[Tensor, "batch tokens tags"]:
-        """Logits; what stands behind the end of a sentence means nothing."""
+        """Logits; those after the end of a sentence are meaningless."""
         sentences = [example.tokens for example in examples]
         vectors = self.tokens(sentences)
         read = with_characters(vectors.input, self.characters, sentences)

@@ -16,7 +16,7 @@ class TokenTags:
 
     tags: list[str]
     known: list[bool] = field(default_factory=list)
-    """Whether each token is a word of the training data; [] if nobody knows, as of another system's predictions."""
+    """Whether each token is a word of the training data; [] if unknown, as for another system's predictions."""
 
 
 def tag_scores(gold: Sequence[Sequence[str]], predicted: Sequence[TokenTags]) -> dict[str, Plain]:

@@ -2,15 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from elmo.setting_checks import require_types
-from elmo.tasks.settings import (
-    CharacterSettings,
-    LabelSettings,
-    TaskSettings,
-    require_chance,
-    require_size,
-    require_sizes,
-)
+from elmo.setting_checks import Chance
+from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings
 
 
 @dataclass(frozen=True)
@@ -20,23 +13,16 @@ class TokenTaggerSettings(LabelSettings, CharacterSettings):
     tag_column: str = "auto"
     """Column of the tags: its name in a CoNLL-U file (upos, xpos, deprel, feats), or its number, counted from 1; 0: the
     last one. auto: upos in a CoNLL-U file; in other columns the only one beside the tokens."""
-    token_column: int = 0
+    token_column: SizeOrNone = 0
     """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file; in other columns the first one that doesn't
     count the tokens."""
-    hidden_sizes: tuple[int, ...] = (200,)
+    hidden_sizes: Sizes = (200,)
     """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
-    dropout: float = 0.5
+    dropout: Chance = 0.5
     """Dropout on each biLSTM layer's input and on the output of the top one, with the same mask for all tokens of a
     sentence."""
-    character_filters: int = 128
+    character_filters: SizeOrNone = 128
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_sizes(self, "hidden_sizes")
-        require_chance(self, "dropout")
-        self.require_characters()
-        require_size(self, "token_column", least=0)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Tagging each token by itself, parts of speech above all, as a task."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
-from elmo.tasks.labels import remarks_on_one_label, require_known_labels, require_learnable, some_of
+from elmo.tasks.labels import characters_of, remarks_on_one_label, require_known_labels, require_learnable, some_of
 from elmo.tasks.ner.task import require_same_tokens
 from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
@@ -13,10 +13,6 @@ from elmo.tasks.pos.settings import PosSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 from elmo.text.formats.form import form_of
-
-if TYPE_CHECKING:
-    from elmo.tasks.pos.model import TokenTagger
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
 # So few tags may be those of a few words; of more, there are fewer than half as many as different words.
@@ -32,9 +28,10 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     metric_kind = "accuracy"
     needs_input = True
     settings = PosSettings
+    model = "elmo.tasks.pos.model:TokenTagger"
 
     def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
-        return self._read(path, settings, settings.tagger.tag_column)
+        return read_tagged(path, settings.tagger)
 
     def read_unlabelled(self, path: Path | str, settings: PosSettings, reading: TextReading) -> Iterator[TagSentence]:
         if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
@@ -48,8 +45,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         return [example.tokens]
 
     def vocabulary(self, examples: list[TagSentence], settings: PosSettings) -> Vocabulary:
-        from elmo.tasks.layers.characters import characters_of
-
         source = examples[0].source
         tags = [tag for example in examples for tag in example.tags]
         labels, words = sorted(set(tags)), _words_of(examples)
@@ -77,11 +72,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         )
         require_known_labels(labels, vocabulary["labels"], settings)
 
-    def build(self, settings: PosSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TokenTagger":
-        from elmo.tasks.pos.model import TokenTagger
-
-        return TokenTagger(settings.tagger, vocabulary, tokens)
-
     def score(self, examples: Sequence[TagSentence], predictions: Sequence[TokenTags]) -> Scores:
         return tag_scores([example.tags for example in examples], predictions)
 
@@ -94,7 +84,8 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     def score_files(self, gold: Path | str, predicted: Path | str, settings: PosSettings) -> Scores:
         right = self.read(gold, settings)
         # `write` puts the predicted tags into the gold tags' column of CoNLL-U, or behind all other columns.
-        found = self._read(predicted, settings, settings.tagger.tag_column if right[0].text else "0")
+        tagger = settings.tagger if right[0].text else replace(settings.tagger, tag_column="0")
+        found = read_tagged(predicted, tagger)
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [TokenTags(sentence.tags) for sentence in found])
 
@@ -109,16 +100,6 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         if example.offsets:
             found["characters"] = [list(span) for span in example.offsets]
         return found
-
-    def _read(self, path: Path | str, settings: PosSettings, tag_column: str) -> list[TagSentence]:
-        tagger = settings.tagger
-        return read_tagged(
-            path,
-            token_column=tagger.token_column,
-            tag_column=tag_column,
-            encoding=tagger.encoding,
-            errors=tagger.errors,
-        )
 
 
 def _words_of(examples: Iterable[TagSentence]) -> list[str]:

@@ -41,7 +41,7 @@ _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 @dataclass(frozen=True)
 class SentencePair:
-    """A premise, a hypothesis, and what the first says of the second."""
+    """A premise, a hypothesis, and how they relate."""
 
     premise: list[str]
     hypothesis: list[str]
@@ -206,7 +206,7 @@ def _column_fields(line: str, names: list[str], where: str, has_header: bool) ->
 
 
 def _require_labels(lines: Sequence[str], name: str, label_column: int) -> None:
-    """TextError if the column of the labels looks like that of the premises, and another one like labels."""
+    """TextError if the label column looks like premises, and another column like labels."""
     rows = [line.split("\t") for line in lines if line.count("\t") == len(_SIDES)]
     if not rows or set(_SIDES) <= set(_known_names(rows[0])):
         return
@@ -274,5 +274,5 @@ def _text(fields: Mapping[str, object], field: str, where: str) -> str:
         why = (
             "has one half of a surrogate pair, which is not a character" if isinstance(value, str) else "must be a text"
         )
-        raise TextError(f"{where}: the field {field!r} is {reprlib.repr(value)}, but {why}. Fix the line.")
+        raise TextError(f"{where}: the field {field!r} {why} (got {reprlib.repr(value)}). Fix the line.")
     return value

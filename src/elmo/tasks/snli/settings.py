@@ -1,10 +1,10 @@
 """Settings of textual entailment; the defaults are the paper's network."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from elmo.setting_checks import require_types
-from elmo.tasks.settings import FitSettings, LabelSettings, TaskSettings, require_chance, require_size
+from elmo.setting_checks import Chance, from_to
+from elmo.tasks.settings import FitSettings, LabelSettings, Size, TaskSettings
 
 
 @dataclass(frozen=True)
@@ -14,23 +14,17 @@ class EntailmentSettings(LabelSettings):
     text_tokenizer: str = "unicode"
     """How sentences without a parse are split into tokens. unicode: by rules; whitespace: their tokens are separated by
     spaces; or module:function, a function of your own."""
-    label_column: int = 1
+    label_column: Annotated[int, from_to(1, 3)] = 1
     """Column of the labels, from 1 to 3, in tab-separated files without a header; premise and hypothesis are the other
     two. SciTail's is 3."""
     premises: Literal["read", "hide"] = "read"
     """hide: the network reads only the hypotheses. Its score then shows how much the hypotheses give away about the
     labels."""
-    hidden_size: int = 300
+    hidden_size: Size = 300
     """Units of both biLSTMs in each direction, and of both linear layers."""
-    dropout: float = 0.5
+    dropout: Chance = 0.5
     """Dropout on the tokens' vectors, the comparisons and their projections (one mask for all tokens of a sentence),
     and in the classifier."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_size(self, "hidden_size")
-        require_size(self, "label_column", most=3)
-        require_chance(self, "dropout")
 
 
 @dataclass(frozen=True)

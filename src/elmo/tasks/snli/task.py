@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
@@ -10,30 +9,8 @@ from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plai
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.settings import SnliSettings
-from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
+from elmo.tasks.task import Plain, Rule, Scores, TextReading
 from elmo.text.tokenizer import tokenizer
-
-if TYPE_CHECKING:
-    from elmo.tasks.snli.model import ESIM
-    from elmo.tasks.tokens.representation import TokenRepresentation
-
-
-def rules_of(examples: Sequence[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
-    """The most frequent label; naive Bayes without the premise, and with it."""
-    return [
-        majority_rule(examples),
-        naive_bayes_rule(
-            examples,
-            hypothesis_words,
-            name="naive-bayes-hypothesis",
-            label="rule: naive Bayes on the hypothesis alone",
-        ),
-        naive_bayes_rule(
-            examples,
-            words_and_premise,
-            label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
-        ),
-    ]
 
 
 def hypothesis_words(pair: SentencePair) -> list[str]:
@@ -101,6 +78,7 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
     name = "snli"
     summary = "whether a premise entails a hypothesis, contradicts it or neither, in SNLI's files"
     settings = SnliSettings
+    model = "elmo.tasks.snli.model:ESIM"
     kind = "pair"
     other_column = (
         "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name "
@@ -127,13 +105,22 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
     def group(self, example: SentencePair, place: int) -> Hashable:
         return tuple(example.premise)
 
-    def build(self, settings: SnliSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
-        from elmo.tasks.snli.model import ESIM
-
-        return ESIM(settings.entailment, vocabulary, tokens)
-
     def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
-        return rules_of(examples)
+        """The most frequent label; naive Bayes without the premise, and with it."""
+        return [
+            majority_rule(examples),
+            naive_bayes_rule(
+                examples,
+                hypothesis_words,
+                name="naive-bayes-hypothesis",
+                label="rule: naive Bayes on the hypothesis alone",
+            ),
+            naive_bayes_rule(
+                examples,
+                words_and_premise,
+                label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
+            ),
+        ]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SnliSettings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)

@@ -270,7 +270,6 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
 
 
 def _is_question(line: str) -> bool:
-    """Whether it is an object of one line with a question."""
     try:
         return "question" in json.loads(line)
     except (ValueError, RecursionError):

@@ -86,11 +86,11 @@ class Node:
     def _unlike(self, name: str) -> TextError:
         shown = json.dumps(self._value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return self.error(f"is {shown}, but must be {name}", _CHECK_LAYOUT)
+        return self.error(f"must be {name} (got {shown})", _CHECK_LAYOUT)
 
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
-    """The JSON value of a file, which may be packed. TextError, with the line, for what is not JSON."""
+    """The JSON value of a file, which may be packed. Raises TextError with the line if it is not JSON."""
     return parse_tree(labelled_lines(path, encoding), text_name(path))
 
 

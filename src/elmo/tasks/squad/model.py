@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.tasks.layers.attention import BiAttention, SelfAttention
-from elmo.tasks.layers.characters import CharacterWindows
+from elmo.tasks.layers.characters import own_windows
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiGRU, VariationalDropout
 from elmo.tasks.squad.data import PredictedAnswer, Question
@@ -72,7 +72,7 @@ class Text:
     """True at a token; every row has one."""
 
     def padded(self, tokens: int) -> "Text":
-        """The same as a batch of so many tokens; those that are added are padding."""
+        """The same, padded to this number of tokens."""
         more = tokens - self.mask.shape[1]
         output = None if self.elmo_output is None else functional.pad(self.elmo_output, (0, 0, 0, more))
         return Text(functional.pad(self.input, (0, 0, 0, more)), output, functional.pad(self.mask, (0, more)))
@@ -138,16 +138,8 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = None
-        if settings.character_filters:
-            self.characters = CharacterWindows(
-                vocabulary["characters"],
-                dim=settings.character_vector,
-                filters=settings.character_filters,
-                widths=[settings.character_width],
-                max_characters=settings.max_characters,
-                dropout=settings.dropout,
-            )
+        widths, longest = [settings.character_width], settings.max_characters
+        self.characters = own_windows(settings, vocabulary, widths, max_characters=longest, dropout=settings.dropout)
         dim = tokens.require_input(settings.character_filters)
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 

@@ -1,10 +1,10 @@
-"""Settings of question answering; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of question answering; the defaults follow the paper's model, except where a CPU is too slow."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.setting_checks import require_setting, require_types
-from elmo.tasks.settings import FileSettings, FitSettings, TaskSettings, TokenSettings, require_chance, require_size
+from elmo.setting_checks import Chance, NotNegativeInt
+from elmo.tasks.settings import FileSettings, FitSettings, Size, SizeOrNone, TaskSettings, TokenSettings
 
 
 @dataclass(frozen=True)
@@ -25,30 +25,23 @@ class ReaderSettings(FileSettings):
     target: Literal["random", "first", "majority"] = "random"
     """Which gold answer is the target if a question has several. random: one drawn at random in each step; first: the
     first one; majority: the one that most annotators gave."""
-    max_answer_tokens: int = 17
+    max_answer_tokens: Size = 17
     """Maximum length of a predicted answer in tokens."""
-    hidden_size: int = 90
+    hidden_size: Size = 90
     """Hidden units of each GRU in each direction."""
-    dropout: float = 0.2
+    dropout: Chance = 0.2
     """Dropout on the input and output of the GRUs, with one mask for all tokens of a passage, and on character vectors,
     with independent masks."""
-    character_filters: int = 100
+    character_filters: SizeOrNone = 100
     """Filters of the char CNN; 0: no char CNN."""
-    character_width: int = 5
+    character_width: Size = 5
     """Width of a filter in characters."""
-    character_vector: int = 20
+    character_vector: Size = 20
     """Dimensions of a character's vector."""
-    min_character_count: int = 5
+    min_character_count: NotNegativeInt = 5
     """How often a character must occur in the training data to get its own vector."""
-    max_characters: int = 14
+    max_characters: Size = 14
     """Maximum number of characters of a token that are read."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_size(self, "max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters")
-        require_size(self, "character_filters", least=0)
-        require_setting(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")
-        require_chance(self, "dropout")
 
 
 @dataclass(frozen=True)

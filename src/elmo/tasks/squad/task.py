@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elmo.tasks.labels import characters_of
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.squad.data import (
     PredictedAnswer,
@@ -24,16 +25,8 @@ from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Voca
 if TYPE_CHECKING:
     import numpy as np
 
-    from elmo.tasks.squad.model import Reader
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 _SENTENCE_ENDS = frozenset({".", "!", "?", "\u3002"})
-
-
-def rules_of(examples: Sequence[Question]) -> list[Rule[Question, PredictedAnswer]]:
-    """One rule, which takes nothing from the training data."""
-    label = "rule: the longest name or number in the sentence that shares most words with the question"
-    return [Rule("similar-sentence", label, lambda questions: [answered(one) for one in questions])]
 
 
 def answered(question: Question) -> PredictedAnswer:
@@ -87,6 +80,7 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
     metric_kind = "mean"
     needs_input = True
     settings = SquadSettings
+    model = "elmo.tasks.squad.model:Reader"
     reading_flags = ("encoding", "errors")
 
     def read(self, path: Path | str, settings: SquadSettings) -> list[Question]:
@@ -113,17 +107,10 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
         return replace(example, answers=example.answers[chosen : chosen + 1])
 
     def vocabulary(self, examples: list[Question], settings: SquadSettings) -> Vocabulary:
-        from elmo.tasks.layers.characters import characters_of
-
         passages = {example.passage.text: example.passage.tokens for example in examples}
         texts = [*passages.values(), *(example.question.tokens for example in examples)]
         words = [word for tokens in texts for word in tokens]
         return {"characters": characters_of(words, settings.reader.min_character_count)}
-
-    def build(self, settings: SquadSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
-        from elmo.tasks.squad.model import Reader
-
-        return Reader(settings.reader, vocabulary, tokens)
 
     def score(self, examples: Sequence[Question], predictions: Sequence[PredictedAnswer]) -> Scores:
         named = {example.id: answer.text for example, answer in zip(examples, predictions, strict=True)}
@@ -133,7 +120,9 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
         return {"": (100 * match(prediction.text, [answer.text for answer in example.answers]).f1,)}
 
     def rules(self, examples: list[Question]) -> list[Rule[Question, PredictedAnswer]]:
-        return rules_of(examples)
+        """One rule, which takes nothing from the training data."""
+        label = "rule: the longest name or number in the sentence that shares most words with the question"
+        return [Rule("similar-sentence", label, lambda questions: [answered(one) for one in questions])]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SquadSettings) -> Scores:
         questions = self.read(gold, settings)

@@ -4,7 +4,7 @@
                               0:3  4:7 7:8 8:12  13:20        offsets into the text
     answer "18th" at 8     -> tokens 3 to 3 -> text[8:12]
 
-No offset is ever computed from joined tokens: an answer is cut from the text as it stands in the file.
+No offset is ever computed from joined tokens: an answer is cut from the text of the file itself.
 Source of the split at hyphens and of the rule for spans: Clark and Gardner 2018, their SQuAD preprocessing.
 """
 

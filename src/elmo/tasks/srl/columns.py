@@ -6,7 +6,7 @@
     props       predicate or "-", one column per predicate: what srl-eval.pl reads; it has no words
 
 Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; in conll2012 every line that begins with
-"#" is a comment. The k-th column of roles is that of the k-th predicate.
+"#" is a comment. The k-th column of roles belongs to the k-th predicate.
 """
 
 import re
@@ -222,7 +222,6 @@ def _detected(blocks: Sequence[Sequence[Sequence[str]]]) -> LayoutName:
 
 
 def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
-    """Whether the sentence has predicates, and a column for each."""
     if min(map(len, rows)) <= layout.roles or not all(_are_cells(row[layout.roles :]) for row in rows):
         return False
     return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)

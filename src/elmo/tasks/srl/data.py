@@ -38,7 +38,7 @@ class Proposition:
     predicate: tuple[int, int]
     """Its first token, and the one after its last."""
     spans: Sequence[Span] = ()
-    """The labeled spans in their order, without overlap; that of the predicate is "V". Empty: unknown."""
+    """The labeled spans in order, without overlap; the predicate's own is "V". Empty: unknown."""
 
 
 Roles = Sequence[Proposition]
@@ -230,7 +230,7 @@ def _new_rows(sentence: RoleSentence, roles: Roles, columns: Sequence[Sequence[s
 
 
 def _name(sentence: RoleSentence, place: int) -> str:
-    """What the predicate column says of a predicate; "-" would make it none."""
+    """The predicate column's entry for a predicate, never "-", which means no predicate."""
     own = sentence.columns
     named = NOTHING if own is None else own.rows[place][own.layout.predicate]
     found = sentence.tokens[place] if named == NOTHING else named
@@ -265,7 +265,7 @@ def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterato
 def with_whole_marks(line: TextLine) -> list[str]:
     """The tokens; where a tokenizer has split "gave/V" at the slash, they are one again.
 
-    Only what stands together in the text is a mark: "AC / V" is three tokens.
+    It is a mark only if the text has no space in between: "AC / V" is three tokens.
     """
     tokens: list[str] = []
     for place, token in enumerate(line.tokens):

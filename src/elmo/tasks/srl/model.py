@@ -23,7 +23,7 @@ from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
 from elmo.tasks.srl.settings import LabelerSettings
-from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
@@ -32,7 +32,7 @@ _DROPOUT = 0.3
 
 
 class PredicateFinder(nn.Module):
-    """Which tokens are predicates, for text in which nobody has marked them: token vectors -> biLSTM -> Linear.
+    """Which tokens are predicates, for text without marks: token vectors -> biLSTM -> Linear.
 
     Our addition: the papers take the predicates as given. It learns from the same sentences as the role labeler and
     reads the same vectors, through which it sends no gradient, so that it doesn't change what the labeler learns.
@@ -108,8 +108,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
-        allowed = [[follows(before, tag, "iob2") for tag in self.tags] for before in self.tags]
-        begins = [follows(OUTSIDE, tag, "iob2") for tag in self.tags]
+        allowed, begins, _ = moves(self.tags, "iob2")
         self.register_buffer("allowed", torch.tensor(allowed), persistent=False)
         self.register_buffer("begins", torch.tensor(begins), persistent=False)
 
@@ -230,7 +229,7 @@ def _with_predicates(example: RoleSentence, found: Sequence[tuple[int, int]]) ->
 def token_cross_entropy(
     logits: Float[Tensor, "batch tokens tags"], gold: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
 ) -> Float[Tensor, ""]:
-    """Mean over each row's tokens, then over the rows that have a token; what is beyond a row's end is ignored."""
+    """Mean over each row's tokens, then over the rows that have a token; positions beyond a row's end are ignored."""
     losses = functional.cross_entropy(logits.transpose(1, 2), gold.masked_fill(~mask, 0), reduction="none")
     per_row = torch.where(mask, losses, 0).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
     return per_row.sum() / mask.any(dim=1).sum().clamp(min=1)

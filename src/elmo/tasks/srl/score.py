@@ -174,7 +174,6 @@ def score_role_files(
 
 
 def _predicates(sentence: ColumnSentence) -> list[int]:
-    """The token of each column's predicate."""
     marked, columns = sentence.marked, sentence.columns
     if len(marked) > len(columns):
         place = sentence.places[marked[len(columns)]]

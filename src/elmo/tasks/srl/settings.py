@@ -1,18 +1,10 @@
 """Settings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from elmo.setting_checks import require_types
-from elmo.tasks.settings import (
-    MOST_LAYERS,
-    FileSettings,
-    FitSettings,
-    TaskSettings,
-    TokenSettings,
-    require_chance,
-    require_size,
-)
+from elmo.setting_checks import Chance, from_to
+from elmo.tasks.settings import MOST_LAYERS, FileSettings, FitSettings, Size, TaskSettings, TokenSettings
 
 
 @dataclass(frozen=True)
@@ -22,25 +14,19 @@ class LabelerSettings(FileSettings):
     layout: Literal["auto", "conll2012", "conll2005", "props"] = "auto"
     """Columns of the files. conll2012: as in OntoNotes; conll2005: word, predicate or "-", one column per predicate;
     props: the same without words, only for scoring; auto: detected from the file."""
-    num_layers: int = 4
+    num_layers: Annotated[int, from_to(1, MOST_LAYERS)] = 4
     """Layers of the LSTM, which alternate between left to right and right to left. The paper has 8."""
-    hidden_size: int = 128
+    hidden_size: Size = 128
     """Units of each layer. The paper has 300."""
-    recurrent_dropout: float = 0.1
+    recurrent_dropout: Chance = 0.1
     """Dropout on the state that a layer passes from token to token, with one mask for all tokens of a sentence."""
-    indicator_dim: int = 50
+    indicator_dim: Size = 50
     """Dimensions of the vector that indicates whether a token belongs to the predicate. The paper has 100."""
     find_predicates: bool = True
     """Whether a small biLSTM also learns which tokens are predicates, for text in which they are not marked. It doesn't
     affect the labeler's own network."""
-    finder_size: int = 64
+    finder_size: Size = 64
     """Units of that biLSTM in each direction."""
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        require_size(self, "num_layers", most=MOST_LAYERS)
-        require_size(self, "hidden_size", "indicator_dim", "finder_size")
-        require_chance(self, "recurrent_dropout")
 
 
 @dataclass(frozen=True)

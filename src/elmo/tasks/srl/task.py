@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
 from elmo.tasks.labels import require_learnable
@@ -22,10 +21,6 @@ from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_
 from elmo.tasks.srl.settings import SrlSettings
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
-
-if TYPE_CHECKING:
-    from elmo.tasks.srl.model import RoleLabeler
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 def readable_roles(sentence: RoleSentence, roles: Roles) -> Iterator[str]:
@@ -55,25 +50,8 @@ def _name(sentence: RoleSentence, proposition: Proposition) -> str:
     return " ".join(sentence.tokens[start:end])
 
 
-def rules_of(examples: Sequence[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
-    """The most frequent labels before and after the predicates of the training data, for all before and all after."""
-    before, after = _most_frequent_sides(one for example in examples for one in example.propositions)
-
-    def predict(sentences: Sequence[RoleSentence]) -> list[Roles]:
-        return [
-            [
-                Proposition(one.predicate, sides(one.predicate, len(own.tokens), before, after))
-                for one in own.propositions
-            ]
-            for own in sentences
-        ]
-
-    label = f"rule: all before the predicate is {before or 'nothing'}, all after it {after or 'nothing'}"
-    return [Rule("before-and-after", label, predict)]
-
-
 def sides(predicate: tuple[int, int], length: int, before: str, after: str) -> list[Span]:
-    """The predicate and what is on both sides of it; the last token, mostly a full stop, belongs to nothing."""
+    """The predicate and the spans on both sides of it, without the last token (mostly a full stop)."""
     start, end = predicate
     spans = [(0, start, before), (start, end, PREDICATE), (end, length - 1, after)]
     return [span for span in spans if span[0] < span[1] and span[2]]
@@ -104,6 +82,7 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
     metric_kind = "f1"
     needs_input = True
     settings = SrlSettings
+    model = "elmo.tasks.srl.model:RoleLabeler"
 
     def read(self, path: Path | str, settings: SrlSettings) -> list[RoleSentence]:
         labeler = settings.labeler
@@ -131,11 +110,6 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
 
     # Labels that the training data lacks are no error: PropBank has many rare ones, whose arguments count as missed.
 
-    def build(self, settings: SrlSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
-        from elmo.tasks.srl.model import RoleLabeler
-
-        return RoleLabeler(settings.labeler, vocabulary, tokens)
-
     def score(self, examples: Sequence[RoleSentence], predictions: Sequence[Roles]) -> Scores:
         return role_scores([pair for both in zip(examples, predictions, strict=True) for pair in _pairs(*both)])
 
@@ -143,7 +117,20 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
         return argument_counts(_pairs(example, prediction))
 
     def rules(self, examples: list[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
-        return rules_of(examples)
+        """The most frequent labels before and after the predicates, for all tokens before and all after."""
+        before, after = _most_frequent_sides(one for example in examples for one in example.propositions)
+
+        def predict(sentences: Sequence[RoleSentence]) -> list[Roles]:
+            return [
+                [
+                    Proposition(one.predicate, sides(one.predicate, len(own.tokens), before, after))
+                    for one in own.propositions
+                ]
+                for own in sentences
+            ]
+
+        label = f"rule: all before the predicate is {before or 'nothing'}, all after it {after or 'nothing'}"
+        return [Rule("before-and-after", label, predict)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SrlSettings) -> Scores:
         return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)

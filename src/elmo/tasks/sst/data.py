@@ -69,7 +69,7 @@ def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:
 
 def _checked(label: str, where: str) -> str:
     if label not in LABELS:
-        raise _wrong(where, f"the label is {label!r}, but must be one of {', '.join(LABELS)}")
+        raise _wrong(where, f"the label must be one of {', '.join(LABELS)} (got {label!r})")
     return label
 
 
@@ -106,8 +106,7 @@ class LabelledSentence:
 def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[LabelledSentence]:
     """The labelled sentences of a file; blank lines are left out.
 
-    Raises TextError with file and line for what is not a tree, a line with too few columns, or one without a label or a
-    word.
+    Raises TextError with file and line for a line that is not a tree, or has too few columns, no label or no word.
     """
     name = text_name(path)
     with skipping(path, settings.errors) as on_bad:
@@ -191,7 +190,6 @@ def _rows(
 
 
 def _cells(line: str, where: str, settings: ClassifierSettings) -> tuple[str, str]:
-    """(label, text) of a row."""
     columns, needed = line.split("\t"), max(settings.label_column, settings.text_column)
     if len(columns) < needed:
         raise TextError(
@@ -202,7 +200,7 @@ def _cells(line: str, where: str, settings: ClassifierSettings) -> tuple[str, st
 
 
 def _require_labels(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings) -> None:
-    """TextError if the column of the labels looks like that of the texts, and another one like labels."""
+    """TextError if the label column looks like texts, and another column like labels."""
     rows = [line.split("\t") for _, line in lines]
     rows = [row for row in rows if len(row) >= max(settings.label_column, settings.text_column)]
     step = f"Say which columns they are with --label-column {{}} --text-column {settings.label_column}."

@@ -1,17 +1,12 @@
 """Settings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from elmo.setting_checks import require_setting, require_types
-from elmo.tasks.settings import (
-    CharacterSettings,
-    FitSettings,
-    LabelSettings,
-    TaskSettings,
-    require_chance,
-    require_size,
-)
+from elmo.setting_checks import Chance, Must, require_setting
+from elmo.tasks.settings import CharacterSettings, FitSettings, LabelSettings, Size, TaskSettings
+
+_EACH = Must("from 0 to below 1 each", lambda chances: all(0 <= chance < 1 for chance in chances))
 
 
 @dataclass(frozen=True)
@@ -21,10 +16,10 @@ class ClassifierSettings(LabelSettings, CharacterSettings):
     layout: Literal["auto", "trees", "tsv"] = "auto"
     """Format of the files. trees: one labelled tree per line, as in the Stanford Sentiment Treebank; tsv: tab-separated
     columns; auto: detected from the first line."""
-    label_column: int = 1
+    label_column: Size = 1
     """tsv: column of the labels, counted from 1. A first line that names a column label, and one sentence, text or
     document (SST-2, NSMC), says by itself which columns they are."""
-    text_column: int = 2
+    text_column: Size = 2
     """tsv: column of the sentences, counted from 1."""
     header: bool = False
     """tsv: whether the first line has the names of the columns."""
@@ -34,33 +29,29 @@ class ClassifierSettings(LabelSettings, CharacterSettings):
     phrases: Literal["none", "distinct", "all"] = "distinct"
     """trees: which labelled phrases are training examples in addition to the sentences. none; distinct: each phrase
     once, however often it occurs in the data; all: as often as it occurs (the original's way)."""
-    min_phrase_tokens: int = 4
+    min_phrase_tokens: Size = 4
     """trees: shorter phrases are not used as training examples. The paper's value is 4; 1 includes single words."""
-    hidden_size: int = 100
+    hidden_size: Size = 100
     """Units of the first layer, and of each biLSTM in each direction. The original has 300."""
-    input_dropout: float = 0.25
+    input_dropout: Chance = 0.25
     """Dropout on the tokens' vectors (after ELMo's own dropout)."""
-    projection_dropout: float = 0.25
+    projection_dropout: Chance = 0.25
     """Dropout after the first layer."""
-    pooled_dropout: float = 0.1
+    pooled_dropout: Chance = 0.1
     """Dropout on the sentence's vector."""
     head: Literal["maxout", "relu"] = "maxout"
     """Last layers. maxout: as McCann et al. 2017; relu: as the ELMo paper."""
-    head_dropouts: tuple[float, ...] = (0.2, 0.3)
+    head_dropouts: Annotated[tuple[float, ...], _EACH] = (0.2, 0.3)
     """Dropout of each layer before the last one; each layer is half as wide as the previous one."""
-    maxout_pieces: int = 4
+    maxout_pieces: Size = 4
     """maxout: number of linear functions over which the maximum is taken."""
 
     def __post_init__(self) -> None:
-        require_types(self)
-        self.require_characters()
-        require_size(self, "label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces")
+        super().__post_init__()
         require_setting(
             self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column"
         )
-        require_chance(self, "input_dropout", "projection_dropout", "pooled_dropout")
         chances = self.head_dropouts
-        require_setting(all(0 <= chance < 1 for chance in chances), "head_dropouts", chances, "from 0 to below 1 each")
         narrowest = self.hidden_size * 8 >> len(chances)
         require_setting(narrowest >= 1, "head_dropouts", chances, f"fewer: after {len(chances)} layers no unit is left")
 

@@ -2,21 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
 from elmo.tasks.counts import percentage
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
+from elmo.tasks.labels import LabelTask, Prediction, characters_of, classification_scores, plain_prediction
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
 from elmo.tasks.sst.settings import SstSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
-
-if TYPE_CHECKING:
-    from elmo.tasks.sst.model import Classifier
-    from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Scores:
@@ -49,6 +44,7 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     name = "sst"
     summary = "the sentiment of sentences, or any other label, in labelled trees or TSV"
     settings = SstSettings
+    model = "elmo.tasks.sst.model:Classifier"
     other_column = (
         "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
         "skips a line of names."
@@ -73,17 +69,10 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
         found = super().vocabulary(examples, settings)
         if not settings.classifier.character_filters:
             return found
-        from elmo.tasks.layers.characters import characters_of
-
         return {**found, "characters": characters_of({w for it in examples for w in it.tokens})}
 
     def labels_of(self, example: LabelledSentence) -> list[str]:
         return [example.label, *(phrase.label for phrase in example.phrases)]  # trained on or not
-
-    def build(self, settings: SstSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
-        from elmo.tasks.sst.model import Classifier
-
-        return Classifier(settings.classifier, vocabulary, tokens)
 
     def score(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Scores:
         return sentiment_scores([example.label for example in examples], predictions)

@@ -42,11 +42,11 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
     if name in _COMPARED and not model:
-        raise ConfigError(f"encoder is {name!r}, but model is empty, and there is no default. Name its folder.")
+        raise ConfigError(f"the encoder {name!r} has no default model. Name its folder with --model.")
     found = _factory(name)(model, device=device)
     if not isinstance(found, Encoder):
         raise ConfigError(
-            f"the encoder {name!r} gave a {type(found).__name__}, which lacks what an encoder needs: num_layers, "
+            f"the encoder {name!r} gave a {type(found).__name__}, which lacks members of an encoder: num_layers, "
             "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
         )
     return found
@@ -62,8 +62,8 @@ def _factory(name: str) -> EncoderFactory:
         found = named_object(name, "encoder")
     else:
         raise ConfigError(
-            f"encoder is {name!r}, but must be one of {', '.join(map(repr, (NONE, ELMO, *_COMPARED, *installed)))}, or "
-            "package.module:function. Change it or leave it out."
+            f"encoder must be one of {', '.join(map(repr, (NONE, ELMO, *_COMPARED, *installed)))}, or "
+            f"package.module:function (got {name!r}). Change it or leave it out."
         )
     if not isinstance(found, EncoderFactory):
         raise ConfigError(

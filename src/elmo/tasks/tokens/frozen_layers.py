@@ -33,7 +33,7 @@ class FrozenLayers:
         cache: Path | None = None,
         dtype: StoredType = "float32",
     ) -> None:
-        """`encoder`: a biLM stands for `Embedder(bilm, keep_boundaries=True)`, and is frozen.
+        """`encoder`: a biLM is wrapped as `Embedder(bilm, keep_boundaries=True)` and frozen.
 
         `dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000.
         """

@@ -114,7 +114,7 @@ class LayerStore:
             self._open(part)
         else:
             self._open(part)
-            self._unchecked.remove(part)  # nobody else has had it yet
+            self._unchecked.remove(part)  # just written, so there is nothing to check
 
     def _open(self, part: Path) -> None:
         if not has_sums(part):
@@ -139,6 +139,6 @@ class LayerStore:
 
 
 def digest(sentence: Sentence) -> bytes:
-    """16 bytes that stand for a tokenized sentence."""
+    """A 16-byte key of a tokenized sentence."""
     text = json.dumps(list(sentence)).encode("ascii")
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest()

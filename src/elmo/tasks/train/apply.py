@@ -28,7 +28,7 @@ def evaluate(
 
     Of an ensemble, `single_models` has the mean and the standard deviation of its models' own scores beside it.
     `progress`: receives the examples that are predicted; True: bars on stderr. Raises TextError with file and line for
-    what is wrong in the file, also for labels the model doesn't know.
+    an error in the file, such as a label the model doesn't know.
     """
     task = saved.task
     examples = task.read(path, saved.settings)

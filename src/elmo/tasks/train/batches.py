@@ -89,7 +89,7 @@ def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept
 
 
 def require_epoch(settings: FitSettings, num_examples: int) -> None:
-    """ConfigError for an epoch of so many passes that it would never end."""
+    """ConfigError if an epoch has so many passes that it would never end."""
     if settings.epoch_passes > 1 and settings.epoch_passes * num_examples > _MOST_IN_EPOCH:
         raise ConfigError(
             f"epoch_passes is {settings.epoch_passes:,}, but with {num_examples:,} training examples an epoch can have "

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
+from elmo.disk.json_file import add_record
 from elmo.errors import ElmoError, Interrupted
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
@@ -32,11 +33,11 @@ from elmo.tasks.train.batches import (
     training_limits,
 )
 from elmo.tasks.train.fit_folder import FitFolder, FitPosition
-from elmo.tasks.train.optimizers import Learner, Moment
+from elmo.tasks.train.optimizers import Learner
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
-# Keeps the steps of one seed apart from those of the next.
+# Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
 
 
@@ -97,6 +98,8 @@ class _Fit(Generic[S, E, P]):
         self.learner = Learner(self.settings, self.model)
         self.sizes = [self.task.size(example) for example in self.train]
         self.position = self.folder.restore(self.model, self.learner)
+        self.limits = training_limits(self.settings, self.task, len(self.train))
+        self.best_by = self.settings.best_by or self.task.metric
         self.batches = self._batches_of(self.position.epoch)
 
     def run(self) -> Fitted:
@@ -112,16 +115,11 @@ class _Fit(Generic[S, E, P]):
         recorded = {line["epoch"]: line for line in self.folder.metrics()}
         return Fitted(done.epoch, done.best_epoch, recorded.get(done.best_epoch, {}).get("dev", {}))
 
-    @property
-    def _best_by(self) -> str:
-        return self.settings.best_by or self.task.metric
-
     def _is_over(self) -> bool:
         done, patience = self.position, self.settings.patience
         return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
 
     def _epoch(self) -> None:
-        """The rest of the epoch under way."""
         self.model.train()
         self.batches = self._batches_of(self.position.epoch)
         before, clock, saved = self.position.seconds, time.monotonic(), time.monotonic()
@@ -145,21 +143,21 @@ class _Fit(Generic[S, E, P]):
 
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
         """A whole epoch's batches, each pass in an order of its own."""
-        limits = training_limits(self.settings, self.task, len(self.train))
         first = epoch * self.settings.epoch_passes
         batches: list[Int[np.ndarray, " batch"]] = []
         for number in range(first, first + self.settings.epoch_passes):
             if number > first and self.flag.signal is not None:  # millions of batches take a while
                 self._stop()
-            batches += shuffled_batches(self.sizes, limits, self.seed, number)
+            batches += shuffled_batches(self.sizes, self.limits, self.seed, number)
         return batches
 
     def _step(self, examples: list[E]) -> float:
-        step = self.position.step
+        at, step = self.position, self.position.step
         _seed(_PRIME * self.seed + step, self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
-        self.learner.begin(self._moment())
+        done = (at.epoch + at.batch / len(self.batches)) / self.settings.epochs
+        self.learner.begin(step, done, at.fruitless_all)
         with enough_memory_for(self.task, drawn):
             loss = self.model.loss(drawn)
             (loss + self.model.tokens.penalty()).backward()
@@ -169,12 +167,6 @@ class _Fit(Generic[S, E, P]):
         self.learner.step(step)
         return loss.item()
 
-    def _moment(self) -> Moment:
-        done = self.position
-        return Moment(
-            done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
-        )
-
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
         began = time.monotonic()
@@ -182,7 +174,7 @@ class _Fit(Generic[S, E, P]):
             with self.learner.average.in_place():
                 scores, loss = self._dev_scores()
                 done = self._judged(scores, loss)
-                self.folder.record(self._line(done.epoch, scores, loss, time.monotonic() - began))
+                add_record(self.folder.metrics_file, self._line(done.epoch, scores, loss, time.monotonic() - began))
         except StopRequested:
             self._stop()
         self.position = done
@@ -195,7 +187,7 @@ class _Fit(Generic[S, E, P]):
         Patience counts from the first score above 0: before it, the model has only begun to learn.
         """
         done = replace(self.position, epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
-        score = self.task.figure(scores, self._best_by) if self.dev else 0.0
+        score = self.task.figure(scores, self.best_by) if self.dev else 0.0
         is_better = score > done.best_score
         if done.best_epoch and not is_better and done.best_score > 0:
             done = replace(done, fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
@@ -244,7 +236,7 @@ class _Fit(Generic[S, E, P]):
         if done.batch:
             parts.append(f"loss {done.loss / done.batch:.4g}")
         if done.best_epoch and self.dev:
-            parts.append(f"best dev {self._best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
+            parts.append(f"best dev {self.best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
         return ", ".join(parts)
 
     def _save(self) -> None:

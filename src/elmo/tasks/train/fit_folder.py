@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.bounded import open_regular
-from elmo.disk.json_file import read_record, read_records
+from elmo.disk.json_file import forget_records_after, read_record, read_records
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
@@ -76,6 +76,11 @@ class FitFolder:
         return self.path / "checkpoint"
 
     @property
+    def metrics_file(self) -> Path:
+        """The log of epochs."""
+        return self.path / "metrics.jsonl"
+
+    @property
     def _best(self) -> Path:
         return self.path / "best.safetensors"
 
@@ -111,32 +116,21 @@ class FitFolder:
                 position = FitPosition(**read_record(self._checkpoint / "progress.json"))
             except TypeError:
                 raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
-        self._forget_metrics_after(position.epoch)
+        forget_records_after(self.metrics_file, "epoch", position.epoch)
         return position
 
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""
         load_learned_state(model, _read(self._best))
 
-    def record(self, values: dict[str, Any]) -> None:
-        """Append an epoch to metrics.jsonl."""
-        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
-
     def metrics(self) -> list[dict[str, Any]]:
         """The epochs recorded; a line that a killed process did not finish is left out."""
-        return [values for _, values in read_records(self.path / "metrics.jsonl", "epoch")]
+        return [values for _, values in read_records(self.metrics_file, "epoch")]
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         self._best.unlink(missing_ok=True)
-
-    def _forget_metrics_after(self, epoch: int) -> None:
-        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if values["epoch"] <= epoch)
-        if kept or (self.path / "metrics.jsonl").exists():
-            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
-                unfinished.write_text(kept, encoding="utf-8")
 
 
 def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:

@@ -1,7 +1,8 @@
-"""Job: one call of `train` - which task, with which settings, on which files, into which folder."""
+"""Job: one call of `train` - which task, with which settings, on which files, into which folder, with which seeds."""
 
 import json
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
@@ -9,6 +10,7 @@ from typing import Any, Generic, TypeAlias
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError
+from elmo.setting_checks import require_seed
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
@@ -45,7 +47,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
 
 
 def is_training_data(run: Path, file: Path) -> bool:
-    """Whether the run of that folder, if it is one, was trained on a file of this content."""
+    """Whether `run` is a run folder whose training file has the same content as `file`."""
     facts = run / "run.json"
     if not facts.is_file() or not file.is_file():
         return False
@@ -146,3 +148,41 @@ def _vectors_hash(file: str) -> str | None:
 
 AnyJob: TypeAlias = Job[Any, Any, Any]
 """A job whose task's types are known to itself alone."""
+
+
+Outcome = dict[str, Any]
+"""Of one seed: scores by data ("dev", "test"), each a task's `Scores`, and other facts."""
+
+
+def over_seeds(
+    seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: str, best_by: str | None = None
+) -> dict[str, Any]:
+    """Runs every seed in turn; mean, standard deviation and single scores of `metric`, plain for JSON.
+
+    The standard deviation is the sample's (n - 1 in the denominator), None for one seed. "best_seed" has the best dev
+    score `best_by` (default: `metric`).
+    """
+    require_seeds(seeds)
+    outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
+    summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
+    for data in ("dev", "test"):
+        if all(outcome.get(data) for outcome in outcomes):
+            summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
+    best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(best_by or metric, 0.0))
+    return {**summary, "best_seed": best["seed"], "per_seed": outcomes}
+
+
+def require_seeds(seeds: Sequence[int]) -> None:
+    """ConfigError if there is no seed, one twice, or one that a generator of random numbers can't take."""
+    if not seeds or len(set(seeds)) != len(seeds):
+        raise ConfigError(
+            f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
+        )
+    for seed in seeds:
+        require_seed(seed)
+
+
+def summarize(scores: Sequence[float]) -> dict[str, Any]:
+    """Mean, standard deviation (None for one score) and the scores."""
+    spread = statistics.stdev(scores) if len(scores) > 1 else None
+    return {"mean": statistics.fmean(scores), "standard_deviation": spread, "scores": list(scores)}

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -63,18 +62,6 @@ class WeightAverage:
             parameter.copy_(value)
 
 
-@dataclass(frozen=True)
-class Moment:
-    """Where in a training a step is."""
-
-    step: int
-    """From 0."""
-    done: float
-    """Fraction of all epochs that lies before it."""
-    num_halvings: int = 0
-    """Epochs without a better dev score so far."""
-
-
 class Learner:
     """The trained parameters of a model, their optimizer, and their average."""
 
@@ -89,10 +76,10 @@ class Learner:
         """The learning rate of the last step."""
         return self.optimizer.param_groups[0]["lr"]
 
-    def begin(self, moment: Moment) -> None:
-        """Sets the rate of a step and forgets the gradients of the one before."""
+    def begin(self, step: int, done: float, num_halvings: int) -> None:
+        """Sets the rate of a step, see `rate_at`, and forgets the gradients of the one before."""
         for group in self.optimizer.param_groups:
-            group["lr"] = rate_at(self.settings, moment)
+            group["lr"] = rate_at(self.settings, step, done, num_halvings)
         self.optimizer.zero_grad(set_to_none=True)
 
     def clip(self) -> float:
@@ -125,14 +112,17 @@ def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim
     return rules[settings.optimizer](groups, lr=settings.learning_rate, fused=True)
 
 
-def rate_at(settings: FitSettings, moment: Moment) -> float:
-    """The learning rate of a step."""
+def rate_at(settings: FitSettings, step: int, done: float, num_halvings: int = 0) -> float:
+    """The learning rate of a step, from 0.
+
+    `done`: the fraction of all epochs before it; `num_halvings`: epochs without a better dev score so far.
+    """
     if settings.decay == "linear":
-        return settings.learning_rate * (1 - moment.done)
+        return settings.learning_rate * (1 - done)
     if settings.decay == "halve":
-        return settings.learning_rate * 0.5**moment.num_halvings
+        return settings.learning_rate * 0.5**num_halvings
     if settings.decay == "staircase":
-        return settings.learning_rate * settings.decay_rate ** (moment.step // settings.decay_steps)
+        return settings.learning_rate * settings.decay_rate ** (step // settings.decay_steps)
     return settings.learning_rate
 
 

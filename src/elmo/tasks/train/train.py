@@ -31,7 +31,7 @@ from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.task import E, P, S, Task, Vocabulary
+from elmo.tasks.task import E, P, S, Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.encoders import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -40,8 +40,7 @@ from elmo.tasks.train.apply import predict_all
 from elmo.tasks.train.batches import require_epoch, require_moderate
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.job import AnyJob, Job, RunOptions, require_same_run
-from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
+from elmo.tasks.train.job import AnyJob, Job, Outcome, RunOptions, over_seeds, require_same_run, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name
 from elmo.version import __version__
@@ -54,7 +53,7 @@ def train(
 
     `progress`: receives the tokens whose layers are computed, the batches of each training, and the examples that are
     scored; True: bars on stderr. `on_seed` is called with each seed when its turn comes, also if it was trained before.
-    Raises TextError for what is wrong in the data, ConfigError for settings that don't fit together, OutputError if the
+    Raises TextError for errors in the data, ConfigError for settings that don't fit together, OutputError if the
     folder is taken, Interrupted when stopped with everything saved.
     """
     options = job.options
@@ -67,9 +66,9 @@ def train(
                 require_moderate(job.task, examples)
             job.require_free()
             tokens = job.settings.tokens
-            sources = TokenSources(
-                _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
-            )
+            sentences, trained = job.task.sentences_of(*data.parts()), job.task.sentences_of(data.train)
+            frozen = _frozen(tokens, job.settings.fit.device, options, job.run)
+            sources = TokenSources(frozen, *_static(tokens, sentences, trained))
             require_epoch(job.settings.fit, len(data.train))
             _require_figure(job, data, sources)
         job.run.mkdir(parents=True, exist_ok=True)
@@ -93,8 +92,6 @@ def train(
 
 @dataclass(frozen=True)
 class _Training(Generic[S, E, P]):
-    """A job with everything that its seeds share."""
-
     job: Job[S, E, P]
     data: TaskData[E]
     sources: TokenSources
@@ -173,7 +170,7 @@ def outcome_file(run: Path, seed: int) -> Path:
 
 
 def _require_figure(job: Job[S, E, P], data: TaskData[E], sources: TokenSources) -> None:
-    """ConfigError unless scores have the figure that shall decide, asked of one example before hours are spent."""
+    """ConfigError unless the scores have the figure `best_by`; checked on one example, before hours of training."""
     if not job.settings.fit.best_by:
         return
     example = min(data.dev or data.train, key=job.task.size)
@@ -220,7 +217,7 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
 
 
 def _static(
-    tokens: TokenSettings, task: Task[S, E, P], data: TaskData[E]
+    tokens: TokenSettings, sentences: Iterable[list[str]], trained: Iterable[list[str]]
 ) -> tuple[dict[str, StaticVectors] | None, list[str]]:
     """The static vectors that all seeds share, and the words that may be trained."""
     if not tokens.static:
@@ -228,12 +225,12 @@ def _static(
     # Here, because few runs need it.
     from elmo.static.vectors import vectors_for_words
 
-    words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
+    words = {word for sentence in sentences for word in sentence}
     found = {
         name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
         for name, file in tokens.static_files.items()
     }
-    return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})
+    return found, sorted({word for sentence in trained for word in sentence})
 
 
 def _remember(frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, progress: Progress) -> None:

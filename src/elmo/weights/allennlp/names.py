@@ -217,10 +217,10 @@ def _lstm_table(names: LstmNames, direction: int, layer: int, prefix: str, confi
 
 
 def pair_of(model: Sequence[str | Path]) -> tuple[Path, Path]:
-    """The two paths. Raises ConfigError for another number, and for what is not a path."""
+    """The two paths. Raises ConfigError for another number of files, or for something other than a path."""
     if len(model) != 2:
         raise ConfigError(
-            f"the model was given as {len(model)} files, but must be the pair (options.json, weights.hdf5). Pass these "
+            f"a model of two files must be the pair (options.json, weights.hdf5) (got {len(model)} files). Pass these "
             "two paths."
         )
     if not all(isinstance(part, str | Path) for part in model):

@@ -121,7 +121,7 @@ def options_of(config: BiLMConfig) -> dict[str, Any]:
 
 
 def word_settings(rows: int, projection_size: int) -> dict[str, Any]:
-    """The settings of a model that reads words; those of the char CNN it lacks have their defaults."""
+    """The settings of a model that reads words; settings of the char CNN, which it lacks, have their defaults."""
     unused = ("num_characters", "character_dim", "max_characters_per_token", "filters", "activation", "num_highway")
     defaults = BiLMConfig()
     return {name: getattr(defaults, name) for name in unused} | {
@@ -158,7 +158,7 @@ class _Section:
         self.name, self.path = name, path
         if not isinstance(values, dict):
             raise WeightFileError(
-                f"{path}: {name!r} is {shown(values)}, but must be an object of settings. Pass the options.json "
+                f"{path}: {name!r} must be an object of settings (got {shown(values)}). Pass the options.json "
                 "that came with the weights."
             )
         self.values: dict[str, Any] = values
@@ -214,13 +214,12 @@ class _Section:
             raise self._wrong("n_characters", f"{' or '.join(map(str, _KNOWN_NUM_CHARACTERS))}, the byte alphabet")
 
     def _wrong(self, key: str, expected: str) -> WeightFileError:
-        found = repr(self.values[key])[:60] if key in self.values else "missing"
+        found = repr(self.values[key])[:60] if key in self.values else "nothing"
         return WeightFileError(
-            f"{self.path}: '{self.name}.{key}' is {found}, but must be {expected}. Pass the options.json that came "
+            f"{self.path}: '{self.name}.{key}' must be {expected} (got {found}). Pass the options.json that came "
             "with the weights."
         )
 
 
 def _is_pair(value: object) -> bool:
-    """Whether a value is [whole number, whole number]."""
     return isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)

@@ -129,7 +129,7 @@ def _prefix(path: Path) -> Path:
 
 
 def _latest(state_file: Path) -> str | None:
-    """The name of the latest checkpoint, without its folder; None: there is no such file, or it names none.
+    """The name of the latest checkpoint, without its folder; None if there is no such file, or it names no checkpoint.
 
     The file often has the absolute path of another machine.
     """

@@ -42,8 +42,6 @@ _GET = "Get the checkpoint's files again, all of them from one save."
 
 @dataclass(frozen=True)
 class _Entry:
-    """Where a tensor is."""
-
     data_type: int
     shape: tuple[int, ...]
     shard: int

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from elmo.process import worker_pool
-from elmo.reproduce import grid, worker_processes
-from elmo.reproduce.worker_processes import TrainerDied, train_in_processes
+from elmo.reproduce import grid
+from elmo.reproduce.grid import TrainerDied, train_in_processes
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.train.job import AnyJob, Files, Job
 
@@ -55,7 +55,7 @@ def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
 
     class Pool(nullcontext):
         def submit(self, function, job):
-            begun.append((job.parts["run"], Future()))
+            begun.append((job.run, Future()))
             return begun[-1][1]
 
     def look():
@@ -63,7 +63,7 @@ def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
             if not future.done():
                 future.set_result(None)
 
-    monkeypatch.setattr(worker_processes, "WorkerPool", lambda *_, **__: Pool(Pool()))
+    monkeypatch.setattr(grid, "WorkerPool", lambda *_, **__: Pool(Pool()))
     first, second, third = jobs(tmp_path)
     again = first.with_options(seeds=[2])
     train_in_processes([first, again, second, third], 2, look)

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.train.seeds import over_seeds, require_seeds, summarize
+from elmo.tasks.train.job import over_seeds, require_seeds, summarize
 
 
 def test_scores_have_mean_and_standard_deviation():
