@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from tests.browser.in_node import required
 
 import elmo
 from elmo.analysis.neighbors.korean import forms_of
@@ -85,9 +85,7 @@ Asked = list[tuple[str, object]]
 
 def node(program: Path | str, given: object) -> object:
     """What a program of node prints as JSON; a string is the source of a module."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("needs node")
+    found = required("node")
     what = [str(program)] if isinstance(program, Path) else ["--input-type=module", "-e", program]
     done = subprocess.run([found, *what], input=json.dumps(given), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

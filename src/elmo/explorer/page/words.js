@@ -42,7 +42,7 @@ const ENGLISH = {
   codeNote: "The same from Python, and on the command line:",
   progress: {
     model: (share) => (share < 100 ? `Loading the model, so that you can type sentences of your own: ${share} %` : "The model is loaded."),
-    index: (share) => `Reading the text, on this first visit: ${share} %. Until then, the nearest words are those of the part that was read.`,
+    index: (share) => `Reading the text, on this first visit: ${share} %. Until then, neighbors of your own sentences come from the part that was read.`,
   },
   loading: "computing", ms: (value) => `${value < 10 ? value.toFixed(1) : value.toFixed(0)} ms`,
   mapLabel: "Map of occurrences; arrow keys move from point to point", tableLabel: "Cosines of tokens",
@@ -91,7 +91,7 @@ const KOREAN = {
   codeNote: "파이썬과 명령줄에서 같은 결과를 얻으려면:",
   progress: {
     model: (share) => (share < 100 ? `직접 쓴 문장도 볼 수 있도록 모델을 불러옵니다: ${share} %` : "모델을 불러왔습니다."),
-    index: (share) => `처음 한 번 글을 읽습니다: ${share} %. 그동안은 지금까지 읽은 부분에서 가까운 낱말을 보입니다.`,
+    index: (share) => `처음 한 번 글을 읽습니다: ${share} %. 그동안 직접 쓴 문장의 이웃은 지금까지 읽은 부분에서 찾습니다.`,
   },
   loading: "계산 중",
   mapLabel: "쓰임의 지도. 화살표 키로 점을 옮깁니다", tableLabel: "토큰의 코사인",
