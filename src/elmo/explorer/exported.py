@@ -45,9 +45,9 @@ def export_folder(
     """
     files = _files(models)
     page = page_files.computing_page(_answers(models, mixes))
-    engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.is_file() and path.suffix != ".sources"}
+    engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
-    replaceable = frozenset({"index.html", _ENGINE, "SOURCES.tsv", *models})
+    replaceable = frozen.EXPORTED | {_ENGINE, *models}
     with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
         (unfinished / "index.html").write_text(page, encoding="utf-8")
         (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())

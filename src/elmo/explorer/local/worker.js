@@ -27,7 +27,7 @@ function begin({ info, mixes, base, models: settings, files }) {
   answers = new Answers(info, mixes, models);
 
   function modelOf({ name, text, layers, dim, model_hash }) {
-    const report = reporter(name);
+    const report = reporter(name), complain = (error) => postMessage({ progress: { model: name, problem: error.message } });
     const model = {
       tokensInSource: settings[name].tokens_in_source,
       elmo: once(async () => {
@@ -56,14 +56,14 @@ function begin({ info, mixes, base, models: settings, files }) {
         index.fill(undefined, async () => { report("index", Math.min(++done / steps, 0.99)); await turn(); }).then(() => {
           report("index", 1);
           keptIndex.put(model_hash, index.record);
-        });
+        }).catch(complain);
       }),
       warmUp: once(async () => {
         try {
           await Promise.all([model.elmo(), model.vocabulary()]);
           if (text !== null) await model.complete(await model.index());
         } catch (error) {
-          postMessage({ progress: { model: name, problem: error.message } });
+          complain(error);
         }
       }),
     };
@@ -72,8 +72,10 @@ function begin({ info, mixes, base, models: settings, files }) {
 
   async function bytes(path) {
     if (files) return inflated(files[path]);
-    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base));
-    if (!answer.ok) throw new Error(`${path}: the server answered ${answer.status}. Put all files that 'elmo explore --export' wrote beside the page.`);
+    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base)).catch(() => null);
+    if (!answer?.ok) {
+      throw new Error(`${path}: ${answer ? `the server answered ${answer.status}` : "can't be fetched"}. This page needs a web server that has all files of 'elmo explore --export'; one that opens from disk is written by --single-file.`);
+    }
     return new Uint8Array(await answer.arrayBuffer());
   }
 }
