@@ -266,6 +266,25 @@ def in_order(expected: dict, found: dict, request: object) -> None:
             other[which] = before
 
 
+SO_FAR = """
+const vector = (word) => Float32Array.from([1, 2], (k) => k + Number(word));
+const embed = (sentences) => sentences.map(([word]) => ({ tokens: 1, data: vector(word) }));
+const index = new TextIndex("1\\n2\\n3\\n4\\n", 1, 2, embed);
+const asked = { count: 9, words: ["1"], which: "other", notSentence: "" };
+const words = () => index.search(index.cosines(new Float32Array([1, 1]), 0), asked).map((hit) => hit.tokens[0]);
+await index.fill([1, 2]);
+const found = [index.share, words()];
+await index.fill();
+console.log(JSON.stringify([...found, index.share, words()]));
+"""
+
+
+def test_a_search_finds_what_was_read_so_far():
+    """The larger a word, the nearer its vector is to that of the query."""
+    source = f"import {{ TextIndex }} from {json.dumps((LOCAL / 'text_index.js').as_uri())};{SO_FAR}"
+    assert node(source, None) == [0.5, ["3", "2"], 1, ["4", "3", "2"]]
+
+
 def test_a_sample_is_the_one_that_python_draws():
     sizes = [(1, 1), (10, 3), (1000, 300), (5000, 20)]
     found = function("text_index.js", "drawn", "drawn(...it)", sizes)
