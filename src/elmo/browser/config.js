@@ -43,7 +43,7 @@ function refuseUnread(config) {
 }
 
 const SIZES = { num_characters: [262, 262], character_dim: [1, 4096], max_characters_per_token: [3, 1000],
-  num_highway: [0, 64], cell_size: [1, 16384], projection_size: [1, 16384], num_layers: [1, 64] }; // prettier-ignore
+  num_highway: [0, 64], cell_size: [1, 16384], projection_size: [1, 16384], num_layers: [1, 64] };
 
 function checkSizes(config) {
   for (const [name, [least, most]] of Object.entries(SIZES)) within(name, config[name], least, most);

@@ -2,7 +2,8 @@
 
 import { ElmoError } from "./errors.js";
 
-const LARGEST = 2 ** 31; // bytes of a file: WebAssembly's memory is 4 GB
+// Bytes: WebAssembly's memory is 4 GB; the other files are small.
+const limitOf = (url) => (url.pathname.endsWith(".safetensors") ? 2 ** 31 : 2 ** 26);
 
 const inNode = typeof process === "object" && Boolean(process.versions?.node) && typeof window === "undefined";
 
@@ -11,7 +12,7 @@ export async function readFile(where, name, files, onProgress) {
   const given = files instanceof Map ? files.get(name) : files?.[name];
   if (given !== undefined) return bytesOf(given, name);
   if (where === undefined) return null;
-  const url = addressOf(where, name);
+  const url = await addressOf(where, name);
   const bytes = inNode && url.protocol === "file:" ? await fromDisk(url) : await fromNetwork(url, name, onProgress);
   if (bytes) onProgress?.({ file: name, loaded: bytes.length, total: bytes.length });
   return bytes;
@@ -27,13 +28,12 @@ function bytesOf(given, name) {
 }
 
 /** A URL, or the path of a folder; relative ones start at the page's address or node's working folder. */
-function addressOf(where, name) {
-  let folder = String(where);
-  if (!folder.endsWith("/")) folder += "/";
-  if (/^[a-z][a-z0-9+.-]+:/i.test(folder)) return new URL(name, folder);
+async function addressOf(where, name) {
+  const folder = String(where).replace(/\/*$/, "/");
+  if (/^[a-z][a-z0-9+.-]+:/i.test(folder)) return new URL(name, folder); // a drive of Windows has one letter
   if (!inNode) return new URL(name, new URL(folder, globalThis.location?.href));
-  const parts = folder.startsWith("/") ? folder : `${process.cwd()}/${folder}`;
-  return new URL(`file://${parts.split("/").map(encodeURIComponent).join("/")}${name}`);
+  const { pathToFileURL } = await import("node:url");
+  return pathToFileURL(folder + name);
 }
 
 async function fromDisk(url) {
@@ -83,9 +83,9 @@ async function fromNetwork(url, name, onProgress) {
 }
 
 function checkSize(size, url) {
-  if (size <= LARGEST) return;
+  if (size <= limitOf(url)) return;
   throw new ElmoError(
-    `${url}: has ${size} bytes, but this module reads files up to ${LARGEST}: WebAssembly has 4 GB of memory. Use a ` +
-      "smaller model, or elmo in Python.",
+    `${url}: has ${size} bytes, but elmo.js reads up to ${limitOf(url)} of such a file: WebAssembly has 4 GB of memory. ` +
+      "Use a smaller model, or elmo in Python.",
   );
 }

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
 MODULE = FOLDER.parent.parent / "browser" / "elmo.wasm"
 SOURCES_HASH = MODULE.with_name("elmo.wasm.sources")
 ZIG = "0.17.1"
