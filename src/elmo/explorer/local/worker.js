@@ -26,7 +26,7 @@ function begin({ info, mixes, base, models: settings, files }) {
   models = Object.fromEntries(info.models.map((facts) => [facts.name, modelOf(facts)]));
   answers = new Answers(info, mixes, models);
 
-  function modelOf({ name, text, layers, dim, model_hash }) {
+  function modelOf({ name, text, layers, dim, model_hash, has_softmax }) {
     const report = reporter(name), complain = (error) => postMessage({ progress: { model: name, problem: error.message } });
     const model = {
       tokensInSource: settings[name].tokens_in_source,
@@ -34,12 +34,15 @@ function begin({ info, mixes, base, models: settings, files }) {
         const paths = Object.keys(files ?? {}).filter((path) => path.startsWith(`${name}/`));
         const own = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
         const sizes = {};
+        let isThere = false;
         const onProgress = ({ file, loaded, total }) => {
+          if (isThere) return;  // the softmax, later
           sizes[file] = [loaded, total];
           const [done, all] = Object.values(sizes).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
           report("model", all ? done / all : 0);
         };
         const elmo = await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
+        isThere = true;
         report("model", 1);
         return elmo;
       }),
@@ -60,7 +63,8 @@ function begin({ info, mixes, base, models: settings, files }) {
       }),
       warmUp: once(async () => {
         try {
-          await Promise.all([model.elmo(), model.vocabulary()]);
+          const [elmo] = await Promise.all([model.elmo(), model.vocabulary()]);
+          if (has_softmax) elmo.substitutes(["."], 0, 1).catch(complain);  // loads it, before anybody asks
           if (text !== null) await model.complete(await model.index());
         } catch (error) {
           complain(error);
