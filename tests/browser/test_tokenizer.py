@@ -1,22 +1,18 @@
 """The tokenizer in JavaScript gives the tokens of the one in Python."""
 
-import json
 import random
 import re
-import shutil
-import subprocess
 import sys
 import unicodedata
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.browser.in_node import required, run
 
-import elmo
 from elmo.explorer.texts import bundled_text
 from elmo.text.tokenizer import tokenizer
 
-SOURCE = Path(elmo.__file__).parent / "browser" / "tokenizer.js"
 CASES = [Path(__file__).parents[1] / "text" / name for name in ("test_tokenizer.py", "test_punctuation.py")]
 # What rules are about, beside any character.
 PIECES = (
@@ -75,16 +71,8 @@ PIECES = (
 
 
 def in_javascript(texts: list[str]) -> list[list[str]]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("needs node")
-    program = (
-        f"import {{ tokenize }} from {json.dumps(SOURCE.as_uri())}; import {{ readFileSync }} from 'node:fs';"
-        "console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(tokenize)))"
-    )
-    command = [node, "--input-type=module", "-e", program]
-    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    code = "const { tokenize } = await module('tokenizer.js'); return given.texts.map((text) => tokenize(text))"
+    return run(required("node"), code, {"texts": texts})
 
 
 def require_equal(texts: list[str]) -> None:

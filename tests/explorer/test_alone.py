@@ -104,10 +104,11 @@ def test_the_next_visit_has_the_index(browser, exported, models):
         seen = page.evaluate("performance.now()")
         page.click("#edit-0")
         page.fill("#typing", "그 배는 아주 크다 .")
+        before = page.get_attribute("#view", "data-ready")
         page.keyboard.press("Enter")
-        page.wait_for_url("**/*%EA%B7%B8+*")
-        page.wait_for_selector('#view[data-ready^="neighbors"]')
-        page.wait_for_function("() => !document.querySelector('#view').classList.contains('waiting')")
+        page.wait_for_function(
+            "(before) => ![before, undefined].includes(document.querySelector('#view').dataset.ready)", arg=before
+        )
         place = page.locator('.sentence.A .token[aria-pressed="true"]').get_attribute("id").split("-")[2]
         noun = page.input_value("#noun") or None
         tokens = [one.inner_text() for one in page.locator("[id^=token-0-]").all()]

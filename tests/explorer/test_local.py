@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from tests.browser.in_node import required
 
 import elmo
 from elmo.analysis.neighbors.korean import forms_of
@@ -87,9 +87,7 @@ Asked = list[tuple[str, object]]
 
 def node(program: Path | str, given: object) -> object:
     """What a program of node prints as JSON; a string is the source of a module."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("needs node")
+    found = required("node")
     what = [str(program)] if isinstance(program, Path) else ["--input-type=module", "-e", program]
     done = subprocess.run([found, *what], input=json.dumps(given), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -268,6 +266,25 @@ def in_order(expected: dict, found: dict, request: object) -> None:
             for near, its in zip(before, after, strict=True):
                 assert abs(near["cosine"] - its["cosine"]) <= 2e-4, request
             other[which] = before
+
+
+SO_FAR = """
+const vector = (word) => Float32Array.from([1, 2], (k) => k + Number(word));
+const embed = (sentences) => sentences.map(([word]) => ({ tokens: 1, data: vector(word) }));
+const index = new TextIndex("1\\n2\\n3\\n4\\n", 1, 2, embed);
+const asked = { count: 9, words: ["1"], which: "other", notSentence: "" };
+const words = () => index.search(index.cosines(new Float32Array([1, 1]), 0), asked).map((hit) => hit.tokens[0]);
+await index.fill([1, 2]);
+const found = [index.share, words()];
+await index.fill();
+console.log(JSON.stringify([...found, index.share, words()]));
+"""
+
+
+def test_a_search_finds_what_was_read_so_far():
+    """The larger a word, the nearer its vector is to that of the query."""
+    source = f"import {{ TextIndex }} from {json.dumps((LOCAL / 'text_index.js').as_uri())};{SO_FAR}"
+    assert node(source, None) == [0.5, ["3", "2"], 1, ["4", "3", "2"]]
 
 
 def test_a_sample_is_the_one_that_python_draws():

@@ -4,7 +4,7 @@ A page holds the answers for its examples, so that it shows something at once, a
 files, by elmo.js, and answers everything else:
 
     index.html           the page and its worker
-    elmo/                elmo.js and elmo.wasm, which other pages can use too
+    elmo/                elmo.js with elmo.wasm, a module that other pages can use too
     NAME/                config.json, model.safetensors, vocab.txt, softmax.safetensors: the model's folder as it is
     NAME/text.txt        the text that is searched, a tokenized sentence on each line
     SOURCES.tsv          where the sentences come from
@@ -45,9 +45,9 @@ def export_folder(
     """
     files = _files(models)
     page = page_files.computing_page(_answers(models, mixes))
-    engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix in (".js", ".wasm")}
+    engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
-    replaceable = frozenset({"index.html", _ENGINE, "SOURCES.tsv", *models})
+    replaceable = frozen.EXPORTED | {_ENGINE, *models}
     with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
         (unfinished / "index.html").write_text(page, encoding="utf-8")
         (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())

@@ -55,6 +55,16 @@ def plain_search(vectors, vector, layer, word, which, own):
     return found
 
 
+def test_of_equal_cosines_the_first_tokens_of_the_text_are_found(embedder, tmp_path):
+    """Of one word in layer 0 all are equal, many more than are looked at first."""
+    build_index([["river", "bank", f"no{number}"] for number in range(300)], embedder, tmp_path / "index")
+    index = ContextIndex(tmp_path / "index")
+    (vectors,) = embedder.embed([["bank"]])
+    for which in ("same", "any"):
+        hits = index.search(vectors[0, 0], 0, count=3, word="bank", which=which)
+        assert [(hit.sentence, hit.position) for hit in hits] == [(0, 1), (1, 1), (2, 1)]
+
+
 @pytest.mark.parametrize("memory", [0, 1 << 29])
 def test_neighbors_equal_a_plain_search(folder, embedder, memory, monkeypatch):
     monkeypatch.setattr(context_index, "MEMORY_BYTES", memory)

@@ -9,6 +9,7 @@ from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.occurrence_map import (
+    drawn,
     nearest,
     nearest_on_plane,
     neighbors_kept,
@@ -75,6 +76,18 @@ def test_a_sample_is_drawn_by_its_seed(index, embedder):
     assert [len(one.occurrences) for one in maps] == [6, 6, 6]
     assert maps[0].occurrences == maps[1].occurrences != maps[2].occurrences
     assert maps[0].in_index > 5
+
+
+def test_a_sample_takes_every_part_of_the_text_alike():
+    counts = np.bincount(drawn(100_000, 20_000, 7) // 10_000, minlength=10)
+    assert np.abs(counts - 2000).max() < 5 * (2000 * 0.9) ** 0.5
+    assert drawn(5, 9, 0).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_point_farthest_along_an_axis_is_on_its_positive_side(vectors):
+    for some in (vectors, -vectors):
+        points, _ = plane(some)
+        assert (points.max(axis=0) >= -points.min(axis=0)).all()
 
 
 def test_a_word_that_the_index_lacks_is_alone(index, embedder):

@@ -108,10 +108,10 @@ const ROUTES = {
     const words = [tokens[place], ...(noun ? formsOf(noun, index.words) : [])], notSentence = tokens.join(" ");
     await index.fill(new Set(index.occurrences(words).map((token) => index.sentenceOf[token])));
     const share = index.share;
-    const search = (vector, layer, which) => index.search(vector, layer, { count, words, which, notSentence }).map((hit) => ({ ...hit, cosine: rounded(hit.cosine) }));
+    const search = (cosines, which) => index.search(cosines, { count, words, which, notSentence }).map((hit) => ({ ...hit, cosine: rounded(hit.cosine) }));
     const layers = withMix(layersAt(place), weights).map((vector, i) => {
-      const layer = i < index.layers ? i : weights;
-      return { other: search(vector, layer, "other"), same: search(vector, layer, "same") };
+      const cosines = index.cosines(vector, i < index.layers ? i : weights);
+      return { other: search(cosines, "other"), same: search(cosines, "same") };
     });
     return share < 1 ? { layers, partial: share } : { layers };
   },

@@ -7,7 +7,7 @@
 import { Refused } from "./requests.js";
 
 // Sentences that are embedded at once.
-export const BATCH = 8;
+export const BATCH = 4;
 const TINY = 1.1754943508222875e-38;
 
 export class TextIndex {
@@ -114,12 +114,11 @@ export class TextIndex {
     return unit(vector);
   }
 
-  // The nearest tokens by cosine, nearest first, at most one of a sentence; equal sentences count as one. `which`:
+  // The nearest tokens by `cosines`, nearest first, at most one of a sentence; equal sentences count as one. `which`:
   // "same": the occurrences of `words`; "other": other words, each with its nearest occurrence.
-  search(vector, layer, { count, words, which, notSentence }) {
+  search(cosines, { count, words, which, notSentence }) {
     const rows = new Set(words.map((word) => this.rowsOf.get(word)));
     const isSame = which === "same";
-    const cosines = this.cosines(direction(vector), layer);
     const tokens = [...this.tokenWords.keys()].filter((token) => rows.has(this.tokenWords[token]) === isSame && this.isFilled[this.sentenceOf[token]]);
     tokens.sort((a, b) => cosines[b] - cosines[a] || a - b);
     const hits = [], seenWords = new Set(), seenLines = new Set([notSentence]);
@@ -134,7 +133,9 @@ export class TextIndex {
     return hits;
   }
 
-  cosines(unitVector, layer) {
+  // The cosine of every token with a vector, in a layer or in a mix of them.
+  cosines(vector, layer) {
+    const unitVector = direction(vector);
     const found = new Float32Array(this.size);
     if (typeof layer === "number") {
       const products = this.times(unitVector, layer);

@@ -27,20 +27,23 @@ function begin({ info, mixes, base, models: settings, files }) {
   models = Object.fromEntries(info.models.map((facts) => [facts.name, modelOf(facts)]));
   answers = new Answers(info, mixes, models);
 
-  function modelOf({ name, text, layers, dim, model_hash }) {
-    const report = reporter(name);
+  function modelOf({ name, text, layers, dim, model_hash, has_softmax }) {
+    const report = reporter(name), complain = (error) => postMessage({ progress: { model: name, problem: error.message } });
     const model = {
       tokensInSource: settings[name].tokens_in_source,
       elmo: once(async () => {
         const paths = Object.keys(files ?? {}).filter((path) => path.startsWith(`${name}/`));
         const own = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
         const sizes = {};
+        let isThere = false;
         const onProgress = ({ file, loaded, total }) => {
+          if (isThere) return;  // the softmax, later
           sizes[file] = [loaded, total];
           const [done, all] = Object.values(sizes).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
           report("model", all ? done / all : 0);
         };
         const elmo = await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
+        isThere = true;
         report("model", 1);
         return elmo;
       }),
@@ -58,14 +61,15 @@ function begin({ info, mixes, base, models: settings, files }) {
         index.fill(undefined, async () => { report("index", Math.min(++done / steps, 0.99)); await turn(); }).then(() => {
           report("index", 1);
           keptIndex.put(model_hash, index.record);
-        });
+        }).catch(complain);
       }),
       warmUp: once(async () => {
         try {
-          await Promise.all([model.elmo(), model.vocabulary()]);
+          const [elmo] = await Promise.all([model.elmo(), model.vocabulary()]);
+          if (has_softmax) elmo.substitutes(["."], 0, 1).catch(complain);  // loads it, before anybody asks
           if (text !== null) await model.complete(await model.index());
         } catch (error) {
-          postMessage({ progress: { model: name, problem: error.message } });
+          complain(error);
         }
       }),
     };
@@ -74,8 +78,10 @@ function begin({ info, mixes, base, models: settings, files }) {
 
   async function bytes(path) {
     if (files) return inflated(files[path]);
-    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base));
-    if (!answer.ok) throw new Error(`${path}: the server answered ${answer.status}. Put all files that 'elmo explore --export' wrote beside the page.`);
+    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base)).catch(() => null);
+    if (!answer?.ok) {
+      throw new Error(`${path}: ${answer ? `the server answered ${answer.status}` : "can't be fetched"}. This page needs a web server that has all files of 'elmo explore --export'; one that opens from disk is written by --single-file.`);
+    }
     return new Uint8Array(await answer.arrayBuffer());
   }
 }

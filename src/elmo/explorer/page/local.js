@@ -7,6 +7,7 @@ export class Local {
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     this.worker = new Worker(url);
     this.waiting = new Map();
+    this.asked = 0;
     this.worker.onmessage = ({ data }) => (data.progress ? onProgress(data.progress) : this.arrived(data));
     this.worker.onerror = (event) => onProgress({ model: null, problem: event.message ?? "the worker of this page can't be started." });
     this.worker.postMessage({ start: { info: answers.info, mixes: answers.mixes, models: engine, base: new URL(".", document.baseURI).href, files: filesInside() } });
@@ -19,7 +20,7 @@ export class Local {
 
   ask(route, request) {
     return new Promise((resolve, reject) => {
-      const id = this.waiting.size ? Math.max(...this.waiting.keys()) + 1 : 1;
+      const id = ++this.asked;
       this.waiting.set(id, { resolve, reject });
       this.worker.postMessage({ id, route, request });
     });

@@ -102,7 +102,7 @@ function render() {
 }
 
 function onProgress(found) {
-  progress = { ...progress, [found.model ?? state.model]: found };
+  progress = { ...progress, [found.model ?? state?.model]: found };
   if (!state) return;
   renderProgress();
   if (found.model === state.model && found.part === "index" && found.done === 1 && state.view === "neighbors") renderView();

@@ -32,7 +32,11 @@ export async function pageWithAnswers(engine, state, info) {
   }
   const example = { sentences: pair.map((one) => one.tokens), places: pair.map((one) => one.place), works: true, noun: state.noun || null };
   const answers = { info: { ...info, models: [{ ...model, examples: [example] }] } };
-  for (const [route, request] of wanted) answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = await engine.ask(route, request);
+  for (const [route, request] of wanted) {
+    const answer = await engine.ask(route, request);
+    if (answer.partial) throw new Error("The page is still reading the text, so it has found a part of the neighbors. Save it when the text is read.");
+    answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = answer;
+  }
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
   if (engine.local) return pageOfAnswers(kept);
   const page = await (await fetch("/explorer/saved.html")).text();

@@ -70,7 +70,7 @@ const ENGLISH = {
   },
   progress: {
     model: (share) => (share < 100 ? `Loading the model, so that you can type sentences of your own: ${share} %` : "The model is loaded."),
-    index: (share) => `Reading the text, on this first visit: ${share} %. Until then, the nearest words are those of the part that was read.`,
+    index: (share) => `Reading the text, on this first visit: ${share} %. Until then, neighbors of your own sentences come from the part that was read.`,
   },
   steps: {
     lead: (word, tokens) => `From the bytes of “${word}” to its vectors: every number here is the model’s own, for this word in this sentence of ${tokens} tokens.`,
@@ -183,7 +183,7 @@ const KOREAN = {
   },
   progress: {
     model: (share) => (share < 100 ? `직접 쓴 문장도 볼 수 있도록 모델을 불러옵니다: ${share} %` : "모델을 불러왔습니다."),
-    index: (share) => `처음 한 번 글을 읽습니다: ${share} %. 그동안은 지금까지 읽은 부분에서 가까운 낱말을 보입니다.`,
+    index: (share) => `처음 한 번 글을 읽습니다: ${share} %. 그동안 직접 쓴 문장의 이웃은 지금까지 읽은 부분에서 찾습니다.`,
   },
   steps: {
     lead: (word, tokens) => `‘${word}’의 바이트에서 벡터까지: 아래의 모든 수는 토큰 ${tokens}개인 이 문장에서 이 낱말을 모델이 실제로 계산한 값입니다.`,
