@@ -39,7 +39,16 @@ def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
         "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
         "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
         "context2vec": ["context2vec", str(text), "-o", str(folder / "c2v")],
-        "explore": ["explore", "-m", str(model), "--text", str(text), "--export", str(folder / "page")],
+        "explore": [
+            "explore",
+            "-m",
+            str(model),
+            "--text",
+            str(text),
+            "--publish-text",
+            "--export",
+            str(folder / "page"),
+        ],
     }
     return {verb: command for verb, command in found.items() if verb not in needs or find_spec(needs[verb])}
 

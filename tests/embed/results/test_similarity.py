@@ -131,13 +131,13 @@ def test_maxsim_of_very_short_and_long_vectors_is_exact(scale):
 def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
     one = np.ones((2, 3), np.float32)
     for call, message in (
-        (lambda: maxsim(one, [one]), r"queries\[0\] has shape \(3,\), but must be \(tokens, dim\).*\[array\]"),
-        (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] has shape .*one layer"),
-        (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] has shape \(2, 4\), but must have \(rows, 3\)"),
+        (lambda: maxsim(one, [one]), r"queries\[0\] must have the shape \(tokens, dim\).*got \(3,\).*\[array\]"),
+        (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] must have the shape .*one layer"),
+        (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
         (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] has values that are not finite"),
         (lambda: maxsim([one], [one], query_masks=[]), "there are 1 queries, but 0 masks"),
-        (lambda: maxsim([one], [one], document_masks=[[1]]), r"mask of documents\[0\] has shape \(1,\)"),
-        (lambda: maxsim([one], [one], document_masks=[[0.5, 1]]), r"must have \(2,\): True for each token"),
+        (lambda: maxsim([one], [one], document_masks=[[1]]), r"mask of documents\[0\] must .*got shape \(1,\)"),
+        (lambda: maxsim([one], [one], document_masks=[[0.5, 1]]), r"must have the shape \(2,\): True for each token"),
     ):
         with pytest.raises(ConfigError, match=message):
             call()

@@ -36,6 +36,7 @@ EXTRAS = {
     "data": "vectors in Parquet files and pandas tables",
     "analysis": "analyses and figures",
     "static": "training static word vectors: elmo static",
+    "faiss": "context indexes of many millions of tokens: elmo index --approximate",
     "onnx": "models for other languages: elmo convert --to onnx",
     "tensorboard": "live curves of a run: elmo pretrain --log tensorboard",
     "serve": "the HTTP server: elmo serve",

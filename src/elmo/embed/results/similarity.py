@@ -150,7 +150,7 @@ def _texts(
         rows = _checked(text, f"{name}[{place}]", dim)
         if np.ndim(text) == 1:
             raise ConfigError(
-                f"{name}[{place}] has shape {rows.shape[1:]}, but must be (tokens, dim): the vectors of one text. "
+                f"{name}[{place}] must have the shape (tokens, dim), the vectors of one text (got {rows.shape[1:]}). "
                 "Pass a list with an array for each text; of a single one [array]."
             )
         dim = rows.shape[1]
@@ -163,8 +163,8 @@ def _counted(mask: ArrayLike, tokens: int, name: str) -> Bool[np.ndarray, " toke
     # Masks of torch and of tokenizers are integers as often as not; 0.5 or 2 are no mask.
     if checked.shape != (tokens,) or not np.isin(checked, (0, 1)).all():
         raise ConfigError(
-            f"the mask of {name} has shape {checked.shape} and type {checked.dtype}, but must have ({tokens},): True "
-            "for each token that counts, False for the others."
+            f"the mask of {name} must have the shape ({tokens},): True for each token that counts, False for the "
+            f"others (got shape {checked.shape}, type {checked.dtype})."
         )
     return checked.astype(bool)
 
