@@ -1,5 +1,7 @@
 """Cosines, and the nearest vectors, against the plain definition."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -128,10 +130,26 @@ def test_maxsim_of_very_short_and_long_vectors_is_exact(scale):
     np.testing.assert_allclose(maxsim(asked, known), [[1 + 0.8, 0]], atol=1e-6)
 
 
+@pytest.mark.parametrize("has_masks", [False, True])
+def test_maxsim_makes_no_second_copy_of_documents_to_convert_or_mask_them(has_masks):
+    chance = np.random.default_rng(0)
+    known = chance.standard_normal((4000, 20, 64)).astype(np.float32 if has_masks else np.float16)
+    masks = chance.random((4000, 20)) < 0.9 if has_masks else None
+    asked = [chance.standard_normal((3, 64))]
+    tracemalloc.start()
+    found = maxsim(asked, known, document_masks=masks)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < known.size * 4 / 3  # a copy in float32 would be 20 MB
+    rows = known[7] if masks is None else known[7][masks[7]]
+    np.testing.assert_allclose(found[0, 7], plain_maxsim(asked[0], rows), atol=1e-6)
+
+
 def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
     one = np.ones((2, 3), np.float32)
     for call, message in (
         (lambda: maxsim(one, [one]), r"queries\[0\] must have the shape \(tokens, dim\).*got \(3,\).*\[array\]"),
+        (lambda: maxsim([np.float32(1)], [one]), r"queries\[0\] must have the shape \(tokens, dim\)"),
         (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] must have the shape .*one layer"),
         (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
         (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] has values that are not finite"),

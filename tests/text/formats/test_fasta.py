@@ -59,6 +59,32 @@ def test_a_space_behind_the_mark_is_a_header_before_capitals_and_else_a_quotatio
     assert list(read_sentences(path)) == [[">", "he", "said"], ["Thanks"]]
 
 
+@pytest.mark.parametrize(
+    "content", [">anna\nhello\n>bob\nhi there\n", ">Yes\n>And you?\nno\n", ">Why?\nI don't know.\n"]
+)
+def test_quotations_with_answers_are_text(tmp_path, content):
+    (tmp_path / "mail.txt").write_text(content, encoding="utf-8")
+    assert [" ".join(it) for it in read_sentences(tmp_path / "mail.txt")] == content.splitlines()
+
+
+@pytest.mark.parametrize("content", [">Are you coming?\nYes\n>When?\nNow\n", ">안녕하세요\nyes\n", ">P1\nMKT\n"])
+def test_what_may_be_short_proteins_or_answers_of_a_word_is_read_when_its_format_is_given(tmp_path, content):
+    (tmp_path / "p.txt").write_text(content, encoding="utf-8")
+    with pytest.raises(TextError, match=r"p\.txt: looks like FASTA .* --format fasta, or --format text"):
+        list(read_sentences(tmp_path / "p.txt"))
+    answers = [it.upper() for it in content.splitlines() if not it.startswith(">")]
+    assert ["".join(it) for it in read_sentences(tmp_path / "p.txt", format="fasta")] == answers
+    lines = read_sentences(tmp_path / "p.txt", format="text")
+    assert [" ".join(it) for it in lines] == content.splitlines()
+
+
+def test_short_proteins_beside_longer_ones_and_letters_in_blocks_are_known_by_the_first_lines(tmp_path):
+    (tmp_path / "p.txt").write_text(">P1\nMKT\n>P2\nMKTAYIAKQR\n", encoding="utf-8")
+    assert list(read_sentences(tmp_path / "p.txt")) == [list("MKT"), list("MKTAYIAKQR")]
+    (tmp_path / "p.txt").write_text(">P1 x\n MKTAYIAKQR QISFV\n", encoding="utf-8")
+    assert list(read_sentences(tmp_path / "p.txt")) == [list("MKTAYIAKQRQISFV")]
+
+
 def test_persian_text_is_not_taken_for_proteins_because_of_its_ending(tmp_path):
     (tmp_path / "train.fa").write_text("این یک متن است .\n", encoding="utf-8")
     assert list(read_sentences(tmp_path / "train.fa")) == [["این", "یک", "متن", "است", "."]]

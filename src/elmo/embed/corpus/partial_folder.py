@@ -75,8 +75,8 @@ class PartialFolder:
         """OutputError if an earlier run left the folder."""
         if os.path.lexists(self.path):
             raise OutputError(
-                f"{self.path}: exists already: an earlier run did not finish. Continue it with --resume, or start "
-                "again with --force."
+                f"{self.path}: exists already: an earlier run did not finish, or is still at work. Continue "
+                "it with --resume, or start again with --force."
             )
 
     @contextmanager

@@ -82,14 +82,15 @@ def maxsim(
     one padded array (texts, tokens, dim), with a mask.
     `query_masks`, `document_masks`: for each text one bool for each token, True for those that count; or one array
     (texts, tokens). Default: all count.
-    Exact. Compared in blocks: beside the arguments and the scores it takes less than 150 MB, for any number of texts.
+    Exact. Compared in blocks: beside the arguments and the scores it takes less than 150 MB, for any number of arrays,
+    of any type of numbers.
     Raises ConfigError for arrays of other shapes, masks that don't fit, and values that are not finite (NaN or inf).
     """
     asked = _texts(queries, "queries", query_masks)
-    known = _texts(documents, "documents", document_masks, asked[0].shape[1] if asked else None)
+    known = _texts(documents, "documents", document_masks, asked[0].dim if asked else None)
     scores = np.zeros((len(asked), len(known)), np.float32)
     for rows in _groups(asked, _QUERY_TOKENS):
-        query = np.concatenate([normalized(asked[row]) for row in rows])
+        query = np.concatenate([normalized(asked[row].vectors()) for row in rows])
         most = max(1, min(_DOCUMENT_TOKENS, _BLOCK // len(query)))
         for columns in _groups(known, most):
             found = np.clip(_largest(query, [known[column] for column in columns], most), -1, 1)
@@ -98,7 +99,22 @@ def maxsim(
     return scores
 
 
-def _groups(texts: Sequence[Float32[np.ndarray, "_ dim"]], most: int) -> Iterator[list[int]]:
+class _Text:
+    """The vectors of a text. They are made float32 and masked when they are compared: those of all may be much more."""
+
+    def __init__(self, given: np.ndarray, counted: Bool[np.ndarray, " tokens"] | None) -> None:
+        self._given, self._counted, self.dim = given, counted, given.shape[1]
+        self._tokens = len(given) if counted is None else int(np.count_nonzero(counted))
+
+    def __len__(self) -> int:
+        return self._tokens
+
+    def vectors(self) -> Float32[np.ndarray, "_ dim"]:
+        """Those that count."""
+        return np.asarray(self._given if self._counted is None else self._given[self._counted], dtype=np.float32)
+
+
+def _groups(texts: Sequence[_Text], most: int) -> Iterator[list[int]]:
     """The places of texts that have tokens, in runs of at most so many tokens; a longer text is alone."""
     group: list[int] = []
     tokens = 0
@@ -113,18 +129,19 @@ def _groups(texts: Sequence[Float32[np.ndarray, "_ dim"]], most: int) -> Iterato
         yield group
 
 
-def _starts(texts: Sequence[Float32[np.ndarray, "_ dim"]]) -> Int[np.ndarray, " texts"]:
+def _starts(texts: Sequence[_Text]) -> Int[np.ndarray, " texts"]:
     """The first row of each text, of all of them below each other."""
     return np.cumsum([0, *map(len, texts[:-1])])
 
 
 def _largest(
-    query: Float32[np.ndarray, "query_tokens dim"], documents: Sequence[Float32[np.ndarray, "_ dim"]], most: int
+    query: Float32[np.ndarray, "query_tokens dim"], documents: Sequence[_Text], most: int
 ) -> Float32[np.ndarray, "query_tokens documents"]:
     """The largest cosine of each token of the queries with any of each document's, `most` of these at a time."""
     if len(documents) > 1:
-        return np.maximum.reduceat(_cosines(query, np.concatenate(documents)), _starts(documents), axis=1)
-    (document,) = documents
+        vectors = np.concatenate([document.vectors() for document in documents])
+        return np.maximum.reduceat(_cosines(query, vectors), _starts(documents), axis=1)
+    document = documents[0].vectors()
     pieces = (document[start : start + most] for start in range(0, len(document), most))
     return reduce(np.maximum, (_cosines(query, piece).max(axis=1, keepdims=True) for piece in pieces))
 
@@ -140,21 +157,22 @@ def _cosines(units: Float32[np.ndarray, "a dim"], vectors: Float32[np.ndarray, "
 
 def _texts(
     texts: Iterable[ArrayLike], name: str, masks: Iterable[ArrayLike] | None, dim: int | None = None
-) -> list[Float32[np.ndarray, "_ dim"]]:
-    """Each text's rows that count; all have the same dim."""
-    found: list[np.ndarray] = []
+) -> list[_Text]:
+    """The texts, checked; all have the same dim."""
+    found: list[_Text] = []
     given, masks = list(texts), None if masks is None else list(masks)
     if masks is not None and len(masks) != len(given):
         raise ConfigError(f"there are {len(given)} {name}, but {len(masks)} masks. Pass one mask for each.")
     for place, (text, mask) in enumerate(zip(given, masks or repeat(None), strict=False)):
         rows = _checked(text, f"{name}[{place}]", dim)
-        if np.ndim(text) == 1:
+        if np.ndim(text) < 2:
             raise ConfigError(
                 f"{name}[{place}] must have the shape (tokens, dim), the vectors of one text (got {rows.shape[1:]}). "
                 "Pass a list with an array for each text; of a single one [array]."
             )
         dim = rows.shape[1]
-        found.append(rows if mask is None else rows[_counted(mask, len(rows), f"{name}[{place}]")])
+        counted = None if mask is None else _counted(mask, len(rows), f"{name}[{place}]")
+        found.append(_Text(text if type(text) is np.ndarray else rows, counted))
     return found
 
 

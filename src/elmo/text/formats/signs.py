@@ -20,8 +20,19 @@ _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*
 _MARKUP = ("<?xml", "<!DOCTYPE", "<!doctype", "<!--")
 # Marks that texts for language models have for words.
 _SPECIAL_WORDS = {"s", "unk", "pad", "mask", "eos", "bos", "sos", "sep", "cls", "num", "url", "user", "n"}
-# A header and the first letters; behind "> " quotations stand too.
-_FASTA = re.compile(r">[\w|][^\n]*\n\s*[A-Za-z*-]+|> [\w|][^\n]*\n[A-Z*-]{10,}")
+# A header and letters behind it: more than a word has, or capitals, also in blocks of ten.
+_LETTERS = r"\s*(?:[A-Z*-]{10,}(?: [A-Z*-]{1,10})*|[A-Za-z*-]{25,})"
+_FASTA = re.compile(rf"> ?[\w|][^\n]*\n{_LETTERS}(?:\n|$)")
+# Peptides, if letters as above come later, or else, as likely, quoted questions and answers of a word.
+_SHORT_FASTA = re.compile(r"(?:>[\w|][^\n]*\n(?:\s*[A-Za-z*-]+(?:\n|$))+)+")
+# What other files of sequences begin with.
+_SEQUENCES = {
+    "FASTQ": re.compile(r"@\S[^\n]*\n[A-Za-z.]+\n\+[^\n]*\n\S+(\n|$)"),
+    "GenBank": re.compile(r"LOCUS {3,}\S+ +\d+ (bp|aa)\b"),
+    "Stockholm": re.compile(r"# STOCKHOLM 1\.\d"),
+    "CLUSTAL": re.compile(r"CLUSTAL( |W|X|2|O)[^\n]*\n[^\s]+ +[A-Za-z.-]+( \d+)?(\n|$)"),
+    "PIR": re.compile(r">[A-Z][A-Z\d];\S+\n[^\n]*\n[A-Za-z*\s-]+(\n|$)"),
+}
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 # The tags of Universal Dependencies and of the Penn Treebank, with the universal ones of Petrov et al. 2012.
 _PART_OF_SPEECH = re.compile(
@@ -63,10 +74,23 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     if first.startswith(_MARKUP) or _is_element(first, filled):
         extracted = " (of WikiExtractor: --json makes objects)" if first.startswith("<doc ") else ""
         return Sign(f"XML or HTML ({first[:40]!r})", f"Extract its text first{extracted}")
-    if _FASTA.fullmatch("\n".join([first, *(line.rstrip() for line in filled[1:2])])):
-        return Sign(f"FASTA ({first[:40]!r})", "Use --format fasta", "fasta")
+    if sequences := _sequences(first, filled):
+        return sequences
     if first.startswith("sep=") and len(first) == 5:
         return Sign("CSV", "Use --format csv", "csv")
+    return None
+
+
+def _sequences(first: str, filled: Sequence[str]) -> Sign | None:
+    """FASTA, and what is to be converted to it."""
+    start = "\n".join([first, *(line.rstrip() for line in filled[1:])])
+    for name, pattern in _SEQUENCES.items():
+        if pattern.match(start):
+            return Sign(f"{name} ({first[:40]!r})", "Convert it to FASTA first")
+    is_short = len(filled) > 1 and _SHORT_FASTA.fullmatch(start) is not None
+    is_sure = _FASTA.match(start) or is_short and any(re.fullmatch(_LETTERS, line) for line in start.split("\n"))
+    if is_sure or is_short:
+        return Sign(f"FASTA ({first[:40]!r})", "Use --format fasta", "fasta" if is_sure else None)
     return None
 
 
