@@ -115,7 +115,9 @@ def embed_corpus(
     if workers > 1:
         Recipe.of(embedder)
         if workers > (most := max(_MOST_WORKERS, 4 * num_cores())):
-            raise ConfigError(f"workers must be 1 to {most} (got {workers}).")
+            raise ConfigError(
+                f"workers must be 1 to {most} (got {workers}): this machine has {num_cores()} cores. Use about as many."
+            )
     folder = PartialFolder(Path(output))
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
