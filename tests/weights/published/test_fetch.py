@@ -262,7 +262,8 @@ def test_a_server_that_falls_silent_is_given_up_after_a_while(tiny, publisher, m
     publisher.faults = ["hang"]
     assert contents(get()) == model_files
     _remove_all(published_folder("tiny"))
-    publisher.faults = ["hang"] * transfer.TRIES
+    # More than are asked for: on a busy machine a request given up above may take one of them only now.
+    publisher.faults = ["hang"] * (2 * transfer.TRIES)
     with pytest.raises(WeightFileError, match="timed out.*5 times in a row"):
         get()
 
