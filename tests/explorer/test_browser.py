@@ -103,6 +103,16 @@ def test_a_narrow_window_and_a_large_zoom_break_no_word_and_scroll_only_down(ope
         assert max(heights) < 45, "a tab's name is broken"
 
 
+def test_tabs_lie_beside_each_other_on_a_phone(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page = Opened(context.new_page())
+    for language in ("en", "ko"):
+        page.go(f"{address}/explorer#lang={language}")
+        tabs = page.page.locator(".tabs button").evaluate_all("all => all.map((tab) => [tab.clientWidth, tab.scrollWidth])")
+        assert all(written <= width for width, written in tabs), f"a tab's name is wider than the tab: {language} {tabs}"
+    context.close()
+
+
 def test_the_notes_on_trust_speak_of_the_layer_that_is_shown(opened, address, models):
     senses = models["small-en"].info().quality.senses
     for layer, share in enumerate(senses.layers):
