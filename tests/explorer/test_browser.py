@@ -108,8 +108,9 @@ def test_tabs_lie_beside_each_other_on_a_phone(browser, address):
     page = Opened(context.new_page())
     for language in ("en", "ko"):
         page.go(f"{address}/explorer#lang={language}")
-        tabs = page.page.locator(".tabs button").evaluate_all("all => all.map((tab) => [tab.clientWidth, tab.scrollWidth])")
-        assert all(written <= width for width, written in tabs), f"a tab's name is wider than the tab: {language} {tabs}"
+        tabs = page.page.locator(".tabs button")
+        sizes = tabs.evaluate_all("all => all.map((tab) => [tab.clientWidth, tab.scrollWidth])")
+        assert all(written <= width for width, written in sizes), f"a tab's name is wider than the tab: {language}"
     context.close()
 
 
