@@ -180,6 +180,9 @@ def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_
     assert shown.startswith("---\nhide: [navigation, toc]\n---\n") and shown.count("<iframe") == 1
     assert "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
     assert shown.endswith(text[text.index("| I want to |") :])
+    live = build.landing(text, "live-explorer/index.html")
+    assert "[Try it in your browser](live-explorer/index.html)" in live
+    assert "[Try it in your browser](explorer.md)" in shown  # which says how to get a page that computes
 
 
 @pytest.mark.slow

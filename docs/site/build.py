@@ -105,7 +105,9 @@ def landing(text: str, explorer: str | None) -> str:
     found = re.search(r"^(\[.*\))\n\n(!\[.*\))$", text, flags=re.MULTILINE)
     assert found, "docs/index.md has no line of links followed by a picture"
     shown = _LANDING_FRAME.format(page=explorer) if explorer else f"<div markdown>\n\n{found[2]}\n\n</div>"
-    links = f"<div class='try' markdown>\n\n{found[1]}\n\n</div>"
+    # The page that computes is what one can try; docs/explorer.md begins with one that only shows its examples.
+    leads = found[1].replace("(explorer.md)", f"({explorer})") if explorer and "live" in explorer else found[1]
+    links = f"<div class='try' markdown>\n\n{leads}\n\n</div>"
     said = text[: found.start()] + links
     return (
         f"{_NO_COLUMNS}<div class='landing' markdown>\n<div markdown>\n\n{said}\n\n</div>\n{shown}\n</div>"

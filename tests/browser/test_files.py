@@ -154,3 +154,31 @@ def test_what_is_no_model_folder_is_named(javascript, tmp_path, address):
     for where in (str(tmp_path), f"{address}/nothing"):
         with pytest.raises(Refused, match=r"there is no config\.json, so this isn't a model folder"):
             javascript(LOAD, where=where)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "where is undefined, but a model is loaded from the URL or the path of its folder"),
+        ("''", 'where is "", but'),
+        ("5", "where is 5, but"),
+        ("null, { files: {} }", "where is null, but"),
+        ("given.where, { exact: 'no' }", r'exact is "no", but it says yes or no\. Pass true'),
+    ],
+)
+def test_arguments_without_sense_are_named(arguments, message, javascript, folder):
+    with pytest.raises(Refused, match=message):
+        javascript(f"return (await load({arguments})).describe();", where=str(folder))
+
+
+def test_a_url_is_an_address(javascript, folder):
+    code = "return (await load(new URL(given.where))).describe();"
+    assert javascript(code, where=folder.as_uri())["exact"] is True
+
+
+@pytest.mark.parametrize("architecture", [None, [], "elmo"])
+def test_an_architecture_of_another_type_is_named_and_not_the_version(architecture, javascript, folder):
+    facts = json.loads((folder / "config.json").read_text()) | {"architecture": architecture}
+    (folder / "config.json").write_text(json.dumps(facts))
+    with pytest.raises(Refused, match=r"architecture is .*, but .* an object: .* or use elmo in Python for it\."):
+        javascript(LOAD, where=str(folder))

@@ -52,7 +52,7 @@ def test_what_can_not_be_asked_for_is_refused(javascript, tmp_path):
     write(random_checkpoint(TINY), tmp_path / "model")
     with pytest.raises(Refused, match="has no softmax.safetensors, so it can't predict words. Published models"):
         javascript(SUBSTITUTES, folder=str(tmp_path / "model"), gaps=[(["a"], 0, 1)])
-    with pytest.raises(Refused, match=r"place is 1, but the sentence has 1 tokens. Use a place from 0 to 0."):
+    with pytest.raises(Refused, match=r"place is 1, but the sentence has 1 token. Use a place from 0 to 0."):
         javascript(SUBSTITUTES, folder=str(tmp_path / "model"), gaps=[(["a"], 1, 1)])
     with pytest.raises(Refused, match=r"count must be a whole number of at least 1 \(got 0\)"):
         javascript(SUBSTITUTES, folder=str(tmp_path / "model"), gaps=[(["a"], 0, 0)])

@@ -167,3 +167,21 @@ def test_an_exported_page_of_one_model_stays_below_25_megabytes(models, tmp_path
         assert sum(path.stat().st_size for path in (tmp_path / name).rglob("*") if path.is_file()) < 25_000_000
         export_file({name: model}, tmp_path / f"{name}.html")
         assert (tmp_path / f"{name}.html").stat().st_size < 25_000_000
+
+
+def test_a_folder_that_lacks_its_model_says_so_and_not_that_it_is_loaded(browser, models, tmp_path):
+    export_folder({"small-en": models["small-en"]}, tmp_path / "cut")
+    (tmp_path / "cut/small-en/model.safetensors").unlink()
+    handler = functools.partial(_Quiet, directory=str(tmp_path / "cut"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}/")
+        page.wait_for_selector(".progress:has-text('there is no model.safetensors')")
+        page.wait_for_timeout(500)
+        assert "there is no model.safetensors" in page.inner_text(".progress")
+        context.close()
+        server.shutdown()
+        thread.join()

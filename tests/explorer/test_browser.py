@@ -103,6 +103,17 @@ def test_a_narrow_window_and_a_large_zoom_break_no_word_and_scroll_only_down(ope
         assert max(heights) < 45, "a tab's name is broken"
 
 
+def test_tabs_lie_beside_each_other_on_a_phone(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page = Opened(context.new_page())
+    for language in ("en", "ko"):
+        page.go(f"{address}/explorer#lang={language}")
+        tabs = page.page.locator(".tabs button")
+        sizes = tabs.evaluate_all("all => all.map((tab) => [tab.clientWidth, tab.scrollWidth])")
+        assert all(written <= width for width, written in sizes), f"a tab's name is wider than the tab: {language}"
+    context.close()
+
+
 def test_the_notes_on_trust_speak_of_the_layer_that_is_shown(opened, address, models):
     senses = models["small-en"].info().quality.senses
     for layer, share in enumerate(senses.layers):
@@ -281,6 +292,26 @@ def test_the_mix_of_the_computation_is_that_of_the_other_views(start, models):
         mixed, abs=2e-3
     )
     assert page.evaluate("document.activeElement.id") == "w-2"
+
+
+def test_a_long_word_breaks_no_line_of_its_computation(opened, address):
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.go(f"{address}/explorer#view=computation&lang=en")
+    opened.page.click("#edit-0")
+    opened.page.fill("#typing", "Nobody knows " + "x" * 300)
+    opened.page.keyboard.press("Enter")
+    opened.page.wait_for_selector("#follow-0:has-text('xxx')")
+    texts = opened.texts("#view :is(p, h4, li, button)")
+    assert any("x" * 39 + "…" in text for text in texts) and not any("x" * 40 in text for text in texts)
+    heights = opened.page.locator(".follow button").evaluate_all("all => all.map((one) => one.offsetHeight)")
+    assert max(heights) < 80
+
+
+def test_the_whole_sentence_s_column_keeps_its_numbers_readable(start):
+    """The column of all tokens is highlighted by its bar, not by a box behind its numbers."""
+    start.view("computation")
+    one = start.page.locator(".direction .columns li.strong").first
+    assert one.evaluate("it => getComputedStyle(it).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
 def test_what_the_top_layer_predicts_leads_to_the_gap(start, models):

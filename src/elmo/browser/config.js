@@ -14,13 +14,14 @@ export function readConfig(bytes) {
   } catch (error) {
     throw new ElmoError(`config.json: isn't JSON (${error.message}): it is damaged. Get the model again.`);
   }
-  const config = facts?.architecture;
-  if (facts?.format_version !== 1 || !config) {
+  if (facts?.format_version !== 1) {
     throw new ElmoError(
       `config.json: format_version is ${JSON.stringify(facts?.format_version)}, but this elmo.js reads 1: another ` +
         "program or a newer elmo wrote it. Pass a folder that 'elmo convert' or 'elmo pretrain' made, or take a newer elmo.js.",
     );
   }
+  const config = facts.architecture;
+  if (config === null || typeof config !== "object" || Array.isArray(config)) throw wrong("architecture", config, "an object");
   refuseUnread(config);
   checkSizes(config);
   const directions = config.direction === "both" ? ["forward", "backward"] : [config.direction];
@@ -83,7 +84,7 @@ function within(name, value, least, most) {
 function wrong(name, value, wanted) {
   return new ElmoError(
     `config.json: ${name} is ${JSON.stringify(value)}, but elmo.js reads models where it is ${wanted}: the file is ` +
-      `damaged, or the model is of another kind. Get the model again, or ${IN_PYTHON.toLowerCase()}`,
+      `damaged, or the model is of another kind. Get the model again, or use elmo in Python for it.`,
   );
 }
 

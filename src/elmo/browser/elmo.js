@@ -14,6 +14,10 @@ export { ElmoError };
 
 /** Loads a model folder: see elmo.d.ts. */
 export async function load(where, { onProgress, exact = true, files } = {}) {
+  checkWhere(where, files);
+  if (typeof exact !== "boolean") {
+    throw new ElmoError(`exact is ${told(exact)}, but it says yes or no. Pass true (float32, the default) or false (int8).`);
+  }
   const read = (name) => readFile(where, name, files, onProgress);
   const [config, model, wasm] = await Promise.all([
     required(read("config.json"), "config.json", where),
@@ -28,6 +32,18 @@ export async function load(where, { onProgress, exact = true, files } = {}) {
   await checkTensors(kernels, found, "model.safetensors");
   return new Elmo(network, architecture, exact, read);
 }
+
+function checkWhere(where, files) {
+  const address = where?.href ?? where; // a URL may be another window's
+  if ((typeof address === "string" && address) || (where === undefined && files)) return;
+  throw new ElmoError(
+    `where is ${told(where)}, but a model is loaded from the URL or the path of its folder, or from \`files\`. Pass one: ` +
+      'load("small-en"), or load(undefined, { files }).',
+  );
+}
+
+/** A value as messages show it: "0" is no number. */
+const told = (value) => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
 async function required(bytes, name, where) {
   const found = await bytes;
@@ -78,12 +94,12 @@ class Elmo {
     checkTokens(tokens, "tokens");
     if (!Number.isInteger(place) || place < 0 || place >= tokens.length) {
       throw new ElmoError(
-        `place is ${place}, but the sentence has ${tokens.length} tokens. ` +
+        `place is ${told(place)}, but the sentence has ${tokens.length} token${tokens.length === 1 ? "" : "s"}. ` +
           (tokens.length ? `Use a place from 0 to ${tokens.length - 1}.` : "Pass a sentence with tokens."),
       );
     }
     if (!Number.isInteger(count) || count < 1) {
-      throw new ElmoError(`count must be a whole number of at least 1 (got ${count}): it is the number of words returned.`);
+      throw new ElmoError(`count must be a whole number of at least 1 (got ${told(count)}): it is the number of words returned.`);
     }
     this.#softmax ??= this.#loadSoftmax();
     try {

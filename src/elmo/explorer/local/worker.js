@@ -35,17 +35,18 @@ function begin({ info, mixes, base, models: settings, files }) {
         const paths = Object.keys(files ?? {}).filter((path) => path.startsWith(`${name}/`));
         const own = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
         const sizes = {};
-        let isThere = false;
+        let isOver = false;
         const onProgress = ({ file, loaded, total }) => {
-          if (isThere) return;  // the softmax, later
+          if (isOver) return;  // the softmax, later, or what still arrives of a model that lacks a file
           sizes[file] = [loaded, total];
           const [done, all] = Object.values(sizes).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
-          report("model", all ? done / all : 0);
+          report("model", all ? Math.min(done / all, 0.99) : 0);
         };
-        const elmo = await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
-        isThere = true;
-        report("model", 1);
-        return elmo;
+        try {
+          return await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
+        } finally {
+          isOver = true;
+        }
       }),
       vocabulary: once(async () => (settings[name].has_vocabulary ? listOf(await bytes(`${name}/vocab.txt`)) : [])),
       tensors: once(async () => tensorsOf(await bytes(`${name}/model.safetensors`))),
@@ -66,6 +67,7 @@ function begin({ info, mixes, base, models: settings, files }) {
       warmUp: once(async () => {
         try {
           const [elmo] = await Promise.all([model.elmo(), model.vocabulary()]);
+          report("model", 1);
           if (has_softmax) elmo.substitutes(["."], 0, 1).catch(complain);  // loads it, before anybody asks
           if (text !== null) await model.complete(await model.index());
         } catch (error) {

@@ -1,6 +1,6 @@
 // How it is computed: one word from its bytes through the char CNN, the two directions and the mix, in numbered steps.
 
-import { badge, h, number, show, style } from "./dom.js";
+import { badge, brief, h, number, show, style } from "./dom.js";
 import { requests } from "./engine.js";
 import { pairOf } from "./state.js";
 import { select } from "./sentences.js";
@@ -16,7 +16,7 @@ export const computationView = {
   },
 
   draw(element, { state, info, words: { steps: words }, data: { computed, expected }, change, engine }) {
-    const one = followed(state), word = one.tokens[one.place], { sizes } = computed;
+    const one = followed(state), word = brief(one.tokens[one.place]), { sizes } = computed;
     const keeping = sizes.forget_bias ? `σ(f + ${sizes.forget_bias})` : "σ(f)";
     const lstms = computed.readings[0].layers.map((_, i) => i + 1);
     const steps = [bytes(), embedding(), convolution(), highway(), ...lstms.map(lstm), mix(), prediction()];
@@ -30,7 +30,7 @@ export const computationView = {
     function followBar() {
       const pair = pairOf(state);
       return h("div", { class: "follow" }, pair.length > 1 && h("div", { class: "segments", role: "group", "aria-label": words.follow },
-        pair.map((it, i) => h("button", { id: `follow-${i}`, "aria-pressed": String(it === one), onclick: () => change({ follow: i }) }, badge("AB"[i]), ` ${it.tokens[it.place]}`))),
+        pair.map((it, i) => h("button", { id: `follow-${i}`, "aria-pressed": String(it === one), onclick: () => change({ follow: i }) }, badge("AB"[i]), ` ${brief(it.tokens[it.place])}`))),
         h("p", {}, words.lead(word, one.tokens.length)));
     }
 
@@ -185,13 +185,13 @@ export const computationView = {
           one.tokens[place] === undefined ? h("p", { class: "muted" }, words.edge) : !found ? h("p", { class: "muted" }, words.notHere) : [
             h("ol", { class: "expected" }, found.best.slice(0, 5).map(([token, value]) => item(token, value, token === one.tokens[place])),
               !found.best.slice(0, 5).some(([token]) => token === one.tokens[place]) && item(one.tokens[place], found.probability, true, found.rank)),
-            h("button", { class: "quiet to-gap", id: `to-gap-${place}`, onclick: () => change({ ...select(state, state.sentences.indexOf(one), place), view: "gap" }) }, words.toGap(one.tokens[place]), " →")]))),
+            h("button", { class: "quiet to-gap", id: `to-gap-${place}`, onclick: () => change({ ...select(state, state.sentences.indexOf(one), place), view: "gap" }) }, words.toGap(brief(one.tokens[place])), " →")]))),
         equation: "p( t | context ) = softmax( W h_{k,L} + b )".replace("L", lstms.length),
       };
     }
 
     function item(token, value, isTrue, rank) {
-      return style(h("li", { class: isTrue ? "true" : null }, h("span", {}, token, isTrue && h("span", { class: "muted" }, ` ${words.actual}`)),
+      return style(h("li", { class: isTrue ? "true" : null }, h("span", {}, brief(token), isTrue && h("span", { class: "muted" }, ` ${words.actual}`)),
         h("span", { class: "value" }, value === null ? words.unknown : `${rank ? `${words.rank(rank)} · ` : ""}${value < 1e-4 ? "<0.01" : number(100 * value, value < 0.1 ? 2 : 1)} %`)), { "--share": `${100 * (value ?? 0)}%` });
     }
 

@@ -15,7 +15,7 @@ function stepsFor(info, engine) {
     ["trust", ".view .quality", { view: "neighbors", layer: top }, info.text],
     ["mapBelow", "svg.map", { view: "map", layer: "0" }, info.text],
     ["mapTop", "svg.map", { view: "map", layer: top }, info.text],
-    ["compare", ".matrix", { view: "compare", layer: top, within: false }, true],
+    ["compare", ".scroller:has(.matrix)", { view: "compare", layer: top, within: false }, true],
     ["gap", ".gap .sides", { view: "gap", layer: top }, info.has_softmax],
     ["computation", ".view", { view: "computation", layer: top }, info.has_computation],
     [engine.isComplete ? "yoursKept" : "yours", ".sentences", { view: info.text ? "neighbors" : "compare", layer: top }, true],
