@@ -389,10 +389,13 @@ def test_a_damaged_part_is_made_anew(model, text, tmp_path, monkeypatch, capsys)
 
 
 def test_proteins_on_standard_input_are_printed_with_their_ids(model, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b">P1 x\nMKT\n>P2\nGG\n")))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b">P1 x\nMKTAYIAKQR\n>P2\nGG\n")))
     assert main(["-", "--layers", "top", "--quiet"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(row["id"], row["tokens"], row["line"]) for row in rows] == [("P1", list("MKT"), 1), ("P2", list("GG"), 3)]
+    assert [(row["id"], row["tokens"], row["line"]) for row in rows] == [
+        ("P1", list("MKTAYIAKQR"), 1),
+        ("P2", list("GG"), 3),
+    ]
 
 
 def test_pooled_compressed_vectors_by_two_workers_are_those_of_the_library(model, text, tmp_path, capsys):
