@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from elmo.explorer.exported import export_file, export_folder
+from tests.explorer.opened import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -149,15 +150,11 @@ def test_a_page_of_answers_is_saved_from_an_exported_page(browser, exported, tmp
 
 
 def test_no_serious_finding_of_axe_while_it_loads(browser, exported):
-    from tests.explorer.test_browser import axe_source
-
     context = browser.new_context(bypass_csp=True, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{exported['folder']}#model=small-ko")
     page.wait_for_selector("#view[data-ready]")
-    page.evaluate(axe_source())
-    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
-    assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+    assert serious_findings(page) == []
     context.close()
 
 
