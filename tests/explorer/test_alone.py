@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.explorer.opened import serious_findings
 
 from elmo.explorer.exported import export_file, export_folder
-from tests.explorer.opened import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
