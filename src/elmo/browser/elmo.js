@@ -19,12 +19,10 @@ export async function load(where, { onProgress, exact = true, files } = {}) {
     throw new ElmoError(`exact is ${told(exact)}, but it says yes or no. Pass true (float32, the default) or false (int8).`);
   }
   const read = (name) => readFile(where, name, files, onProgress);
-  const [config, model, wasm] = await Promise.all([
-    required(read("config.json"), "config.json", where),
-    required(read("model.safetensors"), "model.safetensors", where),
-    readWasm(files),
-  ]);
-  const architecture = readConfig(config);
+  const [config, model, wasm] = await Promise.all([read("config.json"), read("model.safetensors"), readWasm(files)]);
+  // In this order, whichever came first: where there is nothing, the message is always the same.
+  const architecture = readConfig(required(config, "config.json", where));
+  required(model, "model.safetensors", where);
   await checkHashes(architecture, null);
   const kernels = await Kernels.compile(wasm);
   const found = readTensors(model, "model.safetensors");
@@ -45,9 +43,8 @@ function checkWhere(where, files) {
 /** A value as messages show it: "0" is no number. */
 const told = (value) => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
-async function required(bytes, name, where) {
-  const found = await bytes;
-  if (found) return found;
+function required(bytes, name, where) {
+  if (bytes) return bytes;
   throw new ElmoError(
     `${where ?? "files"}: there is no ${name}, so this isn't a model folder. Pass the address of a folder that ` +
       "'elmo convert', 'elmo pretrain' or 'elmo explore --export' made.",
@@ -57,7 +54,7 @@ async function required(bytes, name, where) {
 async function readWasm(files) {
   const name = "elmo.wasm";
   const given = await readFile(undefined, name, files);
-  return given ?? required(readFile(new URL(".", import.meta.url), name), name, import.meta.url);
+  return given ?? required(await readFile(new URL(".", import.meta.url), name), name, import.meta.url);
 }
 
 class Elmo {
