@@ -1,6 +1,6 @@
 // A token -> the ids of its characters: its UTF-8 bytes, between two marks. As src/elmo/text/characters.py.
 
-const MARKS = { beginSentence: 257, endSentence: 258, beginWord: 259, endWord: 260, padding: 261 };
+export const MARKS = { beginSentence: 257, endSentence: 258, beginWord: 259, endWord: 260, padding: 261 };
 export const BOUNDARIES = ["<S>", "</S>"];
 export const ALPHABET = 262;
 
@@ -21,8 +21,10 @@ export function characterIds(tokens, characters) {
   return ids;
 }
 
+/** A text's UTF-8, without what UTF-8 can't hold. */
+export const bytesOf = (text) => encoder.encode(text.replace(LONE_SURROGATES, ""));
+
 function keptBytes(token, most) {
   // No more code units than bytes: a long token needn't be encoded whole. Surrogates are dropped before it is cut.
-  const text = token.replace(LONE_SURROGATES, "").slice(0, most + 1).replace(LONE_SURROGATES, "");
-  return encoder.encode(text).subarray(0, most);
+  return bytesOf(token.replace(LONE_SURROGATES, "").slice(0, most + 1)).subarray(0, most);
 }

@@ -4,13 +4,12 @@ import { BOUNDARIES } from "./characters.js";
 import { ElmoError } from "./errors.js";
 import { KIND } from "./kernels.js";
 import { Source } from "./network.js";
+import { BLANK } from "./tokenizer.js";
 
 const UNKNOWN = "<UNK>";
 const BEGINNING_MARK = "\u2060\u22ef"; // ends an entry that stands for all tokens with this beginning
 const SKIPPED_LINE = "!!!MAXTERMID";
-// What Python's str.strip takes: JavaScript's trim has other characters.
-const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
-const AROUND = new RegExp(`^${BLANKS}+|${BLANKS}+$`, "g");
+const AROUND = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "g"); // what Python's str.strip takes
 
 export class Softmax {
   /** `tensors`: of softmax.safetensors; `vocabulary`: the bytes of vocab.txt. */
@@ -89,8 +88,8 @@ function best(probabilities, count) {
 
 const isBeginning = (entry) => entry.length > BEGINNING_MARK.length && entry.endsWith(BEGINNING_MARK);
 
-/** One word a line, as src/elmo/text/word_list.py reads it. */
-function readVocabulary(bytes) {
+/** The words of a vocab.txt, one a line, as src/elmo/text/word_list.py reads it. */
+export function readVocabulary(bytes) {
   let text;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

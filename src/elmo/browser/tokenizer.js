@@ -11,7 +11,7 @@ const ALPHABET = "A-Za-zÀ-ɏͰ-ӿ", CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я", HANGUL
 const INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff";
 const IDEOGRAPHS = "\\u3007\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 // Python's classes of characters: JavaScript's \w and \d are ASCII, and its \s has other members.
-const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+export const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const WORD = "\\p{L}\\p{N}_", DIGIT = "\\p{Nd}";
 
 const expression = (source, flags = "gu") => new RegExp(source, flags);

@@ -1,26 +1,26 @@
 // How the vectors of one token are computed: elmo/explorer/computation.py in plain loops, from the tensors of a model.
 // Its sums are in double precision.
 
+import { BOUNDARIES, MARKS, bytesOf, characterIds } from "../../browser/characters.js";
 import { STEPS, readTensors } from "../../browser/safetensors.js";
+import { widened } from "./text_index.js";
 
 const SHOWN = 32, MOST_READ = 24, CUTS = [0, 1, 2, 3, 4, 6, 8], BEST = 3;
-const BEGIN = 259, END = 260, PADDING = 261, BOUNDARIES = { "<S>": 257, "</S>": 258 };
 
 // model.config: the architecture of config.json; model.tensor: as `tensorsOf` makes it; model.words: the size of the
 // vocabulary, or null.
 export function computation(model, tokens, place) {
   const { config } = model, most = config.max_characters_per_token;
-  const ids = characterIds(tokens[place], most);
   const readings = [], halves = [];
-  const vectors = new Map();
-  const vectorOf = (token) => {
-    if (!vectors.has(token)) vectors.set(token, encoded(model, characterIds(token, most)).vector);
-    return vectors.get(token);
+  const made = new Map();
+  const encodingOf = (token) => {
+    if (!made.has(token)) made.set(token, encoded(model, idsOf(token, most)));
+    return made.get(token);
   };
   for (const direction of config.direction === "both" ? ["forward", "backward"] : [config.direction]) {
     const turned = direction === "backward";
     const before = turned ? tokens.slice(place + 1).reverse() : tokens.slice(0, place);
-    const x = [turned ? "</S>" : "<S>", ...before, tokens[place]].map(vectorOf);
+    const x = [turned ? "</S>" : "<S>", ...before, tokens[place]].map((token) => encodingOf(token).vector);
     const { layers, outputs } = read(model, direction, x);
     const cuts = CUTS.filter((words) => words < before.length).map((words) => {
       const cut = read(model, direction, [x[0], ...x.slice(x.length - 1 - words)]).outputs;
@@ -29,14 +29,14 @@ export function computation(model, tokens, place) {
     readings.push({ direction, tokens: x.length, layers, cuts });
     halves.push([x.at(-1), ...outputs]);
   }
-  const { vector: _, ...steps } = encoded(model, ids);
+  const { vector: _, ...steps } = encodingOf(tokens[place]);
   return {
     sizes: {
       characters: most, character_dim: config.character_dim, features: config.filters.reduce((sum, [, count]) => sum + count, 0),
       projection: config.projection_size, cells: config.cell_size, words: model.words, skips: config.skip_connections,
       activation: config.activation, forget_bias: config.forget_bias, cell_clip: config.cell_clip, projection_clip: config.projection_clip,
     },
-    ...lettersOf(tokens[place], ids),
+    ...lettersOf(tokens[place], idsOf(tokens[place], most)),
     ...steps, readings,
     layers: halves[0].map((_, layer) => halves.flatMap((half) => row(half[layer]))),
   };
@@ -61,40 +61,28 @@ function valuesOf({ type, bytes }) {
   if (type === "I8") return new Int8Array(buffer, bytes.byteOffset, bytes.length);
   if (type === "F32") return new Float32Array(buffer);
   const halves = new Uint16Array(buffer);
-  if (type === "U16") return new Float32Array(new Uint32Array(halves).map((half) => half << 16).buffer);  // bfloat16
-  return Float32Array.from(halves, (half) => {
-    const size = half & 0x7fff, sign = half >> 15 ? -1 : 1;
-    return sign * (size < 0x400 ? size * 2 ** -24 : (1 + (size & 0x3ff) / 1024) * 2 ** ((size >> 10) - 15));
-  });
+  return type === "U16" ? new Float32Array(new Uint32Array(halves).map((half) => half << 16).buffer) : widened(halves);  // U16: bfloat16
 }
 
-// A lone surrogate has no bytes.
-const bytesOf = (text) => new TextEncoder().encode(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, ""));
-
-// [begin] byte + 1 ... [end] [padding] ...
-function characterIds(token, most) {
-  const kept = Object.hasOwn(BOUNDARIES, token) ? [BOUNDARIES[token]] : [...bytesOf(token).subarray(0, most - 2)].map((byte) => byte + 1);
-  const ids = [BEGIN, ...kept, END];
-  return [...ids, ...Array(most - ids.length).fill(PADDING)];
-}
+const idsOf = (token, most) => [...characterIds([token], most)];
 
 function lettersOf(token, ids) {
-  const end = ids.indexOf(END), isBoundary = Object.hasOwn(BOUNDARIES, token);
-  const letters = [{ text: null, ids: [BEGIN] }];
+  const end = ids.indexOf(MARKS.endWord), isBoundary = BOUNDARIES.includes(token);
+  const letters = [{ text: null, ids: [MARKS.beginWord] }];
   let at = 1;
   for (const text of isBoundary ? [token] : token) {
     const ofLetter = ids.slice(at, Math.min(end, at + bytesOf(text).length));
     if (ofLetter.length) letters.push({ text, ids: ofLetter });
     at += ofLetter.length;
   }
-  letters.push({ text: null, ids: [END] });
+  letters.push({ text: null, ids: [MARKS.endWord] });
   return { letters, cut: isBoundary ? 0 : bytesOf(token).length - (end - 1) };
 }
 
 // y_i = f(b_i + max_t sum_u W_i[u] · e_{t+u});  T = σ(W_T x + b_T);  y = T * relu(W_H x + b_H) + (1 - T) * x
 function encoded({ config, tensor }, ids) {
   const dim = config.character_dim, table = tensor("token_encoder.character_embedding").data;
-  const used = ids.indexOf(END) + 1;
+  const used = ids.indexOf(MARKS.endWord) + 1;
   const e = ids.map((id) => table.subarray(id * dim, (id + 1) * dim));
   const covered = Array(used).fill(0), filters = [];
   const all = [];

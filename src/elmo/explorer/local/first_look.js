@@ -1,7 +1,7 @@
 // A typed text as a model reads it, and what in it would make the model's vectors poor: elmo.text.reading.as_trained and
 // elmo.text.first_look for one text.
 
-import { SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
+import { BLANK, SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
 import { repr } from "./requests.js";
 
 const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"' };
@@ -9,12 +9,11 @@ const DASHES = { "\u2013": "--", "\u2014": "--", "\u2015": "--", "\u2212": "-" }
 const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
 const TAKEN_APART = /[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[\p{L}\p{N}][\u0300-\u036f\u0653-\u0655\u3099\u309a]+/gu;
 
-const BLANK_CLASS = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const NOT_DIGIT = "[\\p{L}\\p{Nl}\\p{No}]";
 const REMAINS = [
   ["tags of HTML", /<\/(?:p|i|b|u|a)>|<\/?(?:br|em|strong|span|div|li|ul|ol|h[1-6])(?![\p{L}\p{N}_])[^<>]{0,99}>/u, "remove them"],
   ["entities of HTML", /&(?:amp|lt|gt|quot|nbsp|apos|#\p{Nd}{2,6}|#x[0-9a-fA-F]{2,5});/u, "in Python html.unescape(text) reads them"],
-  ["pieces of a subword tokenizer", new RegExp(`(?<![^${BLANK_CLASS}])(?:\\u2581${NOT_DIGIT}[^${BLANK_CLASS}]*|##${NOT_DIGIT}[\\p{L}\\p{N}_]*)|${NOT_DIGIT}@@(?![^${BLANK_CLASS}])`, "u"), "join them, or take the text before that tokenizer"],
+  ["pieces of a subword tokenizer", new RegExp(`(?<![^${BLANK}])(?:\\u2581${NOT_DIGIT}[^${BLANK}]*|##${NOT_DIGIT}[\\p{L}\\p{N}_]*)|${NOT_DIGIT}@@(?![^${BLANK}])`, "u"), "join them, or take the text before that tokenizer"],
   ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
 ];
 

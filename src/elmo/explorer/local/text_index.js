@@ -229,7 +229,8 @@ export function halfOf(value) {
   return sign | ((size + 0xfff + ((size >>> 13) & 1) - 0x38000000) >>> 13);
 }
 
-function widened(halves) {
+// Numbers of half precision, by their bits.
+export function widened(halves) {
   const values = new Float32Array(halves.length);
   for (let i = 0; i < values.length; i++) values[i] = HALVES[halves[i]];
   return values;

@@ -4,6 +4,7 @@
 // {id, answer, warning?} or {id, error: {message}}, and {progress: {model, part, done}} for its line of progress.
 
 import { load } from "../../browser/elmo.js";
+import { readVocabulary } from "../../browser/substitutes.js";
 import { Answers } from "./answers.js";
 import { tensorsOf } from "./computation.js";
 import { keptIndex } from "./kept_index.js";
@@ -48,7 +49,7 @@ function begin({ info, mixes, base, models: settings, files }) {
           isOver = true;
         }
       }),
-      vocabulary: once(async () => (settings[name].has_vocabulary ? listOf(await bytes(`${name}/vocab.txt`)) : [])),
+      vocabulary: once(async () => (settings[name].has_vocabulary ? readVocabulary(await bytes(`${name}/vocab.txt`)) : [])),
       tensors: once(async () => tensorsOf(await bytes(`${name}/model.safetensors`))),
       index: once(async () => {
         const [content, elmo] = await Promise.all([bytes(`${name}/text.txt`), model.elmo()]);
@@ -87,9 +88,6 @@ function begin({ info, mixes, base, models: settings, files }) {
     return new Uint8Array(await answer.arrayBuffer());
   }
 }
-
-// Lines as Python reads a word list.
-const listOf = (content) => new TextDecoder().decode(content).replace(/\n$/, "").split("\n").map((line) => line.trim()).filter((line) => line !== "!!!MAXTERMID");
 
 // Base64 of gzip, as a page of one file holds its files.
 async function inflated(text) {
