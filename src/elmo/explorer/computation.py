@@ -18,7 +18,7 @@ from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.reference import Tensors
 from elmo.shapes import Float, Int
-from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 
 if TYPE_CHECKING:
     from elmo.explorer.views import Marked
@@ -209,7 +209,7 @@ def _sizes(config: BiLMConfig, words: int | None) -> Sizes:
 def _letters(token: str, most: int) -> tuple[list[Letter], int]:
     """The letters with the ids of their bytes between the two marks, and how many bytes are left out."""
     ids = reference.character_ids(token, most).tolist()
-    ids = ids[: ids.index(260) + 1]
+    ids = ids[: ids.index(CharacterMap.for_bytes(most).end_word) + 1]
     letters, at = [Letter(None, ids[:1])], 1
     # A boundary has one id, whatever its spelling.
     for letter in [token] if token in (BEGIN_SENTENCE, END_SENTENCE) else token:
@@ -261,7 +261,9 @@ def _encode(found: Computation, config: BiLMConfig, tensors: Tensors, ids: Int[n
 def _contextualize(found: Computation, config: BiLMConfig, tensors: Tensors, tokens: Sequence[str], place: int) -> None:
     """Both directions' LSTMs."""
     characters = {token: reference.character_ids(token, config.max_characters_per_token) for token in tokens}
-    boundaries = [reference.character_ids(token, config.max_characters_per_token) for token in ("<S>", "</S>")]
+    boundaries = [
+        reference.character_ids(token, config.max_characters_per_token) for token in (BEGIN_SENTENCE, END_SENTENCE)
+    ]
     vectors = {token: reference.token_vector(config, tensors, ids) for token, ids in characters.items()}
     begin, end = (reference.token_vector(config, tensors, ids) for ids in boundaries)
     halves = []

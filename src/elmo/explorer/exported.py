@@ -15,7 +15,7 @@ or all of it in one file, gzipped and in base64, which opens from disk.
 import base64
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def export_folder(
     Raises ConfigError for a model or text that a browser can't hold, OutputError if the folder exists, unless `force`.
     """
     files = _files(models)
-    page = page_files.computing_page(_answers(models, mixes))
+    page = page_files.computing_page(_answers(models, mixes, files))
     engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
     replaceable = frozen.EXPORTED | {_ENGINE, *models}
@@ -63,17 +63,17 @@ def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix]
     """Writes the page as one HTML file, which opens from disk. Raises as `export_folder`."""
     files = {**_files(models), f"{_ENGINE}/elmo.wasm": (page_files.ENGINE / "elmo.wasm").read_bytes()}
     packed = {name: base64.b64encode(gzip.compress(content, mtime=0)).decode() for name, content in files.items()}
-    page = page_files.computing_page(_answers(models, mixes), packed).encode()
+    page = page_files.computing_page(_answers(models, mixes, files), packed).encode()
     with new_file(path, size=len(page), force=force) as unfinished:
         unfinished.write_bytes(page)
 
 
-def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix]) -> str:
-    """As JSON: the answers of the examples, and what the worker must know of the models."""
+def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix], files: Collection[str]) -> str:
+    """As JSON: the answers of the examples, and what the worker must know. `files`: names of what it reads."""
     engine = {
         name: {
             "tokens_in_source": None if model.text is None else model.text_info().tokens_in_source,
-            "has_vocabulary": (_checked_folder(name, model) / "vocab.txt").is_file(),
+            "has_vocabulary": f"{name}/vocab.txt" in files,
         }
         for name, model in models.items()
     }

@@ -3,7 +3,7 @@
     id        the first word of the header
     letters   in capitals; spaces and tabs are left out. U and O (rare), B, Z and J (ambiguous) and X (unknown) stay as
               they are: SeqVec's own program changes nothing but the case (mheinzinger/SeqVec, seqvec/seqvec.py, read
-              2026-11-25). To write X for U, Z, O and B came with its authors' later models, ProtTrans
+              2026-11-25), though programs for later protein models write X for U, Z, O and B
     -         a gap of an alignment: left out
     *         a stop: left out at the end of a sequence, and wrong inside of one
     ;         begins a comment line
@@ -54,7 +54,7 @@ def fasta_records(
 
 
 def dataset_name(id: str) -> str:
-    """What an HDF5 file calls a record, where a slash would make groups: with _ instead, as ProtTrans' programs do."""
+    """What an HDF5 file calls a record, where a slash would make groups: with _ instead."""
     return id.replace("/", "_")
 
 
