@@ -75,7 +75,7 @@ def _summary(folders: Folders) -> Iterator[str]:
     for name, heading in (HEADINGS | other_headings(folders)).items():
         rows = rows_of(name, folders)
         anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-        measured = list(dict.fromkeys(row.short for row in rows if row.verdict != NOT_YET))
+        measured = list(dict.fromkeys(_shorter(row.short) for row in rows if row.verdict != NOT_YET))
         told = {verdict: _told(name, rows, verdict, measured) for verdict in (AGREES, DISAGREES, UNDECIDED, NOT_YET)}
         still = "; ".join(f"*{verdict}*: {told[verdict]}" for verdict in (UNDECIDED, NOT_YET) if told[verdict])
         where = f"{len(measured)} data sets" if name == "table1" else ", ".join(measured)
@@ -90,7 +90,7 @@ def _told(table: str, rows: Sequence[Row], verdict: str, measured: Sequence[str]
         is_again = table == "bilms" and row.claim.endswith("the baseline")  # table 1 has them
         if row.verdict.startswith(verdict) and not is_again:
             gain = "" if table != "table1" or row.difference is None else f" {row.difference:+.1f}"
-            data.setdefault("" if table == "table1" else _shorter(row.claim), []).append(row.short + gain)
+            data.setdefault("" if table == "table1" else _shorter(row.claim), []).append(_shorter(row.short) + gain)
     parts = []
     for claim, own in data.items():
         where = ("; " if table == "table1" else ", ").join(dict.fromkeys(own))
@@ -110,14 +110,16 @@ _SHORTER = (
     (r"layer 2 finds the (.*) more often than chance does", r"nearest has the \1 > chance"),
     (r" (?:beats?|is better than) ", " > "),
     (r"\b(?:ELMo at |ELMo of |the |a )", ""),
+    (r"^(?:textual|semantic) |, (?:names|two classes)$", ""),
+    (r"^named entities$", "names"),
 )
-"""What a claim says at greater length -> in the summary."""
+"""What a claim or a data set is called at greater length -> in the summary."""
 
 
-def _shorter(claim: str) -> str:
+def _shorter(text: str) -> str:
     for long, short in _SHORTER:
-        claim = re.sub(long, short, claim)
-    return claim
+        text = re.sub(long, short, text)
+    return text
 
 
 def _gains(folders: Folders) -> Iterator[str]:

@@ -75,7 +75,7 @@ def test_a_record_takes_the_place_of_what_was_not_measured(paper_page, folders):
     ]
     assert sum("not measured yet" in row[-1] for row in rows) == 2
     summary = {row[0].split(":")[0]: row for row in made(paper_page, "summary", folders)}["[Table 2"]
-    assert summary[1] == "textual entailment"
+    assert summary[1] == "entailment"
     assert summary[3] == "top layer alone > baseline"
 
 
