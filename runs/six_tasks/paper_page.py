@@ -13,6 +13,7 @@ A block that begins with one of these lines and ends with `<!-- end -->` is made
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from paper_rows import (
     ANALYSIS_OF,
@@ -125,21 +126,20 @@ def _shorter(text: str) -> str:
 def _gains(folders: Folders) -> Iterator[str]:
     head = ["task, data", "the paper", "here", "gain [95 % interval]", "errors removed (the paper's)", "biLM"]
     table = [[*head, "verdict, record"]]
-    records = list(folders.of("table1").values())
-    for place, row in enumerate(rows_of("table1", folders)):
-        cells = _gain(records[place], row.ours) if place < len(records) else [""] * 5
+    for row in rows_of("table1", folders):
+        cells = [""] * 5 if row.verdict == NOT_YET else _gain(read(folders.records / Path(row.record).name), row)
         table.append([row.data, *cells, row.shown_verdict])
     yield from aligned(table)
     yield from ("", "![Table 1: scores without and with ELMo, and the gain](reproduction/table1.svg)")
 
 
-def _gain(record: ExperimentRecord, ours: str) -> list[str]:
-    known, (gain,), data = record["paper"]["table1"], record["gains"], record["decided_on"]
+def _gain(record: ExperimentRecord, row: Row) -> list[str]:
+    known, (gain,), data = record["paper"]["table1"], record["gains"], row.measured_on
     without, with_elmo = record["systems"]
     scores = f"{without[data]['mean']:.1f} -> {with_elmo[data]['mean']:.1f} {metric_name(record['metric'])}"
     reduction = f"{round(gain[data]['error_reduction'])} % ({known['error_reduction']:.0f} %)"
     theirs = f"{known['baseline']} -> {known['elmo']}, {known['gain']:+g} ({known['data']})"
-    return [theirs, scores, ours, reduction, bilm_name(with_elmo)]
+    return [theirs, scores, row.ours, reduction, bilm_name(with_elmo)]
 
 
 def _scores(table: str, folders: Folders) -> Iterator[str]:

@@ -64,6 +64,8 @@ class Row:
     ours: str = ""
     difference: float | None = None
     """Of `ours`."""
+    measured_on: str = ""
+    """"test", "second_test", "weights" or "epochs"."""
 
     @property
     def shown_verdict(self) -> str:
@@ -134,24 +136,35 @@ def rows_of(table: str, folders: Folders) -> list[Row]:
 def _experiment_rows(table: str, folders: Folders) -> Iterator[Row]:
     records = folders.of(table)
     for section, record in records.items():
-        data = data_name(record)
         for claim, found in groupby(record["claims"], key=lambda one: one["claim"]):
             (one,) = [one for one in found if one["verdict"] is not None]
-            theirs = ", ".join(f"{task} {difference:+.1f}" for task, difference in one["paper"].items())
-            digits = _DIGITS.get(one["measured_on"])
-            ours = with_interval(one["difference"], one["interval"], digits or 2)
-            ours += "" if digits is None else f" {one['measured_on']}"
-            link = f"reproduction/{section}.{table}.json"
-            is_more = table == "table1" and section not in ORDER
-            short = record["name"] if is_more else data_name({"task": record["task"]})
-            own = data + partial(record)
-            yield Row(claim, own, short, one["verdict"], link, theirs, ours, one["difference"])
+            yield _row_of(
+                claim, one, record, f"reproduction/{section}.{table}.json", table == "table1" and section not in ORDER
+            )
     for section, path in _planned(table).items():
         if section not in records and section in _TASKS_OF_PAPER.get(table, (section,)):
             own = {"task": section, **read_toml(path)[section]}
             plan = "" if path.name == "plan.toml" else f" --plan runs/six_tasks/{path.name}"
             command = f"tables.py {table} --tasks {section}{plan}"
             yield Row("", data_name(own), data_name({"task": own["task"]}), NOT_YET, command)
+
+
+def _row_of(claim: str, found: Mapping[str, Any], record: ExperimentRecord, link: str, is_more: bool) -> Row:
+    """`is_more`: the summary calls the data by their name, because another row has the task's."""
+    measured_on = found["measured_on"]
+    task = {"task": record["task"]}
+    if measured_on == "second_test":
+        claim, name, is_more = claim.removesuffix(", on the second test data"), record["second_name"], True
+        data = data_name(task | {"name": f"{name}, by the models of {record['name']}"})
+    else:
+        name, data = record["name"], data_name(record)
+    theirs = ", ".join(f"{task} {difference:+.1f}" for task, difference in found["paper"].items())
+    digits = _DIGITS.get(measured_on)
+    ours = with_interval(found["difference"], found["interval"], digits or 2)
+    ours += "" if digits is None else f" {measured_on}"
+    short = name if is_more else data_name(task)
+    own = data + partial(record)
+    return Row(claim, own, short, found["verdict"], link, theirs, ours, found["difference"], measured_on)
 
 
 def _layer_rows(table: str, folders: Folders) -> Iterator[Row]:

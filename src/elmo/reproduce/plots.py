@@ -3,7 +3,7 @@
 And several records in one: table 1, and what the layers know beside the paper's figures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,11 @@ def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 1.6 + 0.55 * len(records)), layout="constrained")
+    rows = [row for record in records for row in _gain_rows(record)]
+    figure = Figure(figsize=(6.4, 1.6 + 0.55 * len(rows)), layout="constrained")
     scores, gains = figure.subplots(1, 2, sharey=True)
-    for place, record in enumerate(records):
-        data, (gain,) = record["decided_on"], record["gains"]
+    for place, (_, data, record) in enumerate(rows):
+        (gain,) = record["gains"]
         for system, shift in zip(record["systems"], (-0.14, 0.14), strict=True):
             color = _COLORS[system["system"]]
             scores.plot(_bounds(system[data]), [place + shift] * 2, color=color, linewidth=1.6)
@@ -57,9 +58,8 @@ def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[
         gains.scatter(theirs, place, s=34, marker="D", facecolors="none", edgecolors="C3", zorder=3,
                       label="" if place else "the paper's gain, on its own data")  # fmt: skip
     gains.axvline(0, color="0.35", linewidth=0.8)
-    names = [data_name(record).replace(" (", "\n(") for record in records]
-    scores.set_yticks(range(len(records)), names, fontsize=8)
-    scores.set_ylim(len(records) - 0.5, -0.5)
+    scores.set_yticks(range(len(rows)), [name.replace(" (", "\n(") for name, _, _ in rows], fontsize=8)
+    scores.set_ylim(len(rows) - 0.5, -0.5)
     for axes, label in ((scores, "score"), (gains, "gain in points")):
         axes.set_xlabel(label, fontsize=8)
         axes.tick_params(axis="x", labelsize=8)
@@ -67,6 +67,13 @@ def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[
         plain(axes, axis="x")
     figure.suptitle(f"{title('table1')}\nlines: 95 % intervals over seeds and test examples", fontsize=10)
     return _saved(figure, path, suffixes)
+
+
+def _gain_rows(record: ExperimentRecord) -> Iterator[tuple[str, str, ExperimentRecord]]:
+    """The name of the data, and which they are: the test data, and second ones if the same models were scored there."""
+    yield data_name(record), record["decided_on"], record
+    if "second_name" in record:
+        yield data_name({**record, "name": record["second_name"]}), "second_test", record
 
 
 def draw_layers(table: str, records: Sequence[Record], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
