@@ -27,8 +27,6 @@ class CoVeEncoder:
     """
 
     num_layers, keep_boundaries = NUM_LAYERS, False
-    first_layer = 1
-    """What tables call the lower one: there is no token layer."""
 
     def __init__(self, model: CoVeModel, vectors: StaticVectors, *, device: str = "cpu") -> None:
         """`vectors`: those that the LSTM was trained on, GloVe's of 840 billion tokens for the published one. Others

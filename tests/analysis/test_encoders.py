@@ -101,12 +101,3 @@ def test_centered_vectors_have_no_mean_over_their_corpus(tiny_bilm, keep_boundar
     np.testing.assert_allclose(found - plain, np.broadcast_to(-centered.mean[:, None], found.shape), atol=1e-6)
     assert [layer_name(centered, layer) for layer in (2, 3)] == ["layer 2", "mean of layers"]
     assert centered.model_hash != embedder.model_hash
-
-
-def test_layers_of_an_encoder_without_a_token_layer_are_counted_from_1():
-    """As the paper calls CoVe's."""
-
-    class TwoLSTMLayers(StaticEncoder):
-        num_layers, first_layer = 2, 1
-
-    assert [layer_name(TwoLSTMLayers(STATIC), layer) for layer in range(2)] == ["layer 1", "layer 2"]

@@ -197,8 +197,7 @@ def layer_name(encoder: Encoder, layer: int) -> str:
         return ""
     inner = encoder.encoder if isinstance(encoder, Centered) else encoder
     is_mean = isinstance(inner, WithAverage) and layer == encoder.num_layers - 1
-    # CoVe has no token layer: its layers are the first and the second LSTM layer.
-    return "mean of layers" if is_mean else f"layer {layer + getattr(inner, 'first_layer', 0)}"
+    return "mean of layers" if is_mean else f"layer {layer}"
 
 
 def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
