@@ -1,14 +1,14 @@
-"""Fills the tables of docs/reproduction.md from the records in docs/reproduction/, and draws the pictures from them.
+"""Fills the tables of docs/reproduction.md and docs/paper.md from the records, and draws the pictures from them.
 
     python runs/six_tasks/page.py
 
-A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm, bilms) and ends with
-`<!-- end -->` is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them;
+A block of reproduction.md that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm, bilms) and ends
+with `<!-- end -->` is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them;
 everything else is left as it is. The sections are the paper's six tasks, or those named after the table:
 `<!-- table1 wnut17 gum -->`. bilms.toml names the biLMs by their hashes. A record with fewer seeds than planned is
 marked as partial. `<!-- longer -->` compares the records of plan.toml with those of longer.toml, and with
-SECTION-shorter where half the epochs were tried first. `<!-- unseen -->` shows what unseen_words.py found. Needs
-matplotlib: pip install 'pyelmo[analysis]'.
+SECTION-shorter where half the epochs were tried first. `<!-- unseen -->` shows what unseen_words.py found. The blocks
+of paper.md are described in paper_page.py. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -17,23 +17,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+
+import paper_page
+from paper_rows import DOCS, ORDER, RECORDS, bilm_name, partial
 
 from elmo.disk.atomic import new_file
-from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError, ElmoError
 from elmo.reproduce.markdown import cautions, sentence
-from elmo.reproduce.plots import draw
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, metric_name, rows, shown, with_interval
 from elmo.tasks.rules import best_rule
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "reproduction.md"
-RECORDS = DOCS / "reproduction"
-BILMS = Path(__file__).with_name("bilms.toml")
-# As the paper's table 1 has them.
-ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
 _NONE = "No record yet."
 _BLOCK = re.compile(
@@ -67,17 +62,16 @@ def without_blocks(page: str) -> str:
 def _block(table: str, records: Mapping[Path, ExperimentRecord]) -> str:
     if not records:
         return _NONE
-    whole = {"table1": _table1, "unseen": _unseen}.get(table)
-    return "\n".join(_one_by_one(records) if whole is None else whole(list(records.values())))
+    made = {"table1": _table1, "unseen": _unseen}.get(table, _one_by_one)
+    return "\n".join(made(list(records.values())))
 
 
 def _table1(records: Sequence[ExperimentRecord]) -> Iterator[str]:
-    head = ["task, data", "biLM", "seeds", "score", "the paper", "best rule", "without ELMo", "with ELMo"]
-    head += ["gain [95 % interval]", "error reduction"]
+    head = ["task, data", "biLM", "seeds", "score", "best rule", "without ELMo", "with ELMo", "gain [95 % interval]"]
     yield from aligned([head, *map(_row, records)])
     yield ""
     yield "A rule isn't trained: it uses words or labels of the training data. Mean ± standard deviation over seeds."
-    if any(_missing(record) for record in records):
+    if any(partial(record) for record in records):
         yield ""
         yield '*Rows marked "partial" don\'t have all planned seeds yet; with one seed there is no interval.*'
     yield ""
@@ -87,37 +81,25 @@ def _table1(records: Sequence[ExperimentRecord]) -> Iterator[str]:
 
 
 def _row(record: ExperimentRecord) -> list[str]:
-    data, known = record["decided_on"], record["paper"]["table1"]
+    data = record["decided_on"]
     by_name = {system["system"]: system for system in record["systems"]}
     (gain,) = record["gains"]
-    theirs = f"{known['baseline']} -> {known['elmo']}, {known['error_reduction']:g} %"
-    reduction, rule = gain[data]["error_reduction"], best_rule(record["rules"], data)
+    rule = best_rule(record["rules"], data)
     return [
-        data_name(record) + _missing(record),
-        _bilm(by_name["elmo"]),
+        data_name(record) + partial(record),
+        bilm_name(by_name["elmo"]),
         str(len(record["seeds"])),
         f"{data} {metric_name(record['metric'])}",
-        f"{theirs} ({known['data']})",
         "" if rule is None else f"{rule[1]:.2f}",
         shown(by_name["baseline"][data]),
         shown(by_name["elmo"][data]),
         with_interval(gain[data]["difference"], gain[data]["interval"]),
-        "" if reduction is None else f"{reduction:.1f} %",
     ]
 
 
-def _bilm(system: Mapping[str, Any]) -> str:
-    """Its model and edition. Raises ConfigError for one without a name."""
-    own, names = system.get("inputs", {}).get("bilm"), read_toml(BILMS)
-    if own not in names:
-        raise ConfigError(f"{BILMS}: has no name for the biLM of hash {own}, which a record was made with. Add a line.")
-    return names[own]
-
-
-def _one_by_one(records: Mapping[Path, ExperimentRecord]) -> Iterator[str]:
-    for path, record in records.items():
-        yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
-        yield from (f"![The same as a picture](reproduction/{path.with_suffix('.svg').name})", "")
+def _one_by_one(records: Sequence[ExperimentRecord]) -> Iterator[str]:
+    for record in records:
+        yield from (f"### {data_name(record)}{partial(record)}", "", *aligned(rows(record)), "")
         yield from (*_claims(record), *(f"- {caution}" for caution in cautions(record)), "")
 
 
@@ -136,7 +118,7 @@ def _longer(folder: Path, sections: Sequence[str]) -> str:
 
 def _require_one_bilm(section: str, records: Sequence[ExperimentRecord]) -> None:
     """ConfigError for records that differ in more than their epochs."""
-    names = {_bilm(system) for record in records for system in record["systems"] if system["system"] == "elmo"}
+    names = {bilm_name(system) for record in records for system in record["systems"] if system["system"] == "elmo"}
     if len(names) > 1:
         raise ConfigError(
             f"the records of {section} with different epochs are of {' and '.join(sorted(names))}: more than the "
@@ -168,14 +150,6 @@ def _unseen(records: Sequence[ExperimentRecord]) -> Iterator[str]:
     yield from aligned(found)
 
 
-def _missing(record: ExperimentRecord) -> str:
-    """ ", partial: seed 1 of 3"; nothing if all seeds are done."""
-    done, planned = record["seeds"], record["planned_seeds"]
-    if set(planned) <= set(done):
-        return ""
-    return f" (partial: {len(done)} of {len(planned)} seeds)"
-
-
 def _claims(record: ExperimentRecord, before: str = "") -> Iterator[str]:
     for _, found in groupby(record["claims"], key=lambda one: one["claim"]):
         yield f"- {before}{sentence(list(found))}"
@@ -184,12 +158,11 @@ def _claims(record: ExperimentRecord, before: str = "") -> Iterator[str]:
 def main() -> int:
     """Writes page and pictures; the exit code."""
     try:
-        for table in ("table2", "table3", "figure1", "figure2", "taglm", "bilms"):
-            for path, record in records_of(table).items():
-                draw(record, path.with_suffix(""), suffixes=(".svg",))
-        page = filled(PAGE.read_text(encoding="utf-8"))
-        with new_file(PAGE, size=len(page), force=True) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
+        paper_page.draw_all()
+        for path, made in ((PAGE, filled), (paper_page.PAGE, paper_page.filled)):
+            page = made(path.read_text(encoding="utf-8"))
+            with new_file(path, size=len(page), force=True) as unfinished:
+                unfinished.write_text(page, encoding="utf-8")
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -27,6 +27,8 @@ class Dot:
     value: float | None
     """None: there was nothing to measure, and its line stays empty."""
     interval: Sequence[float] | None = None
+    paper: float | None = None
+    """The paper's own figure, drawn as a diamond."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +50,30 @@ def require_figure(path: Path) -> None:
 
 def draw(record: Record, path: Path, suffix: str) -> None:
     """Draws what 'elmo analyze' recorded into `path`, in the format of `suffix`; equal records give equal files."""
+    save(drawn(panels_of(record), f"{_TITLES[record['analysis']]}\n{_source(record)}"), path, suffix)
+
+
+def panels_of(record: Record) -> list[Panel]:
+    """What is drawn of a record of 'elmo analyze'."""
+    return _PANELS[record["analysis"]](record)
+
+
+def drawn(panels: Sequence[Panel], title: str, *, panel_width: float = 2.9) -> "Figure":
+    """The panels side by side, with the same rows in all of them. `panel_width`: in inches."""
     from matplotlib.figure import Figure
 
-    panels = _PANELS[record["analysis"]](record)
     rows = len(panels[0].dots)
-    figure = Figure(figsize=(1.9 + 2.9 * len(panels), 1.4 + 0.32 * rows), layout="constrained")
+    figure = Figure(figsize=(1.9 + panel_width * len(panels), 1.4 + 0.32 * rows), layout="constrained")
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
         _draw_panel(axes, panel)
-    figure.suptitle(f"{_TITLES[record['analysis']]}\n{_source(record)}", fontsize=10)
-    save(figure, path, suffix)
+    figure.suptitle(title, fontsize=10)
+    return figure
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
     for place, dot in enumerate(panel.dots):
+        if dot.paper is not None:
+            axes.scatter(dot.paper, place, s=34, marker="D", facecolors="none", edgecolors="C3", zorder=3)
         if dot.value is None:
             continue
         color = _COLORS.get(dot.encoder, "C2")

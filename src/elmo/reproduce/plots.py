@@ -1,10 +1,17 @@
-"""A record as a picture: dots with intervals, curves over shares of the data, a heat map of layer weights."""
+"""A record as a picture: dots with intervals, curves over shares of the data, a heat map of layer weights.
 
+And several records in one: table 1, and what the layers know beside the paper's figures.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.plots import SUFFIXES, plain, require_matplotlib, save
+from elmo.analysis.plots import SUFFIXES, Dot, Panel, drawn, panels_of, plain, require_matplotlib, save
+from elmo.analysis.record import Record, row_name
 from elmo.disk.atomic import new_file
+from elmo.reproduce import paper
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import data_in, data_name, layer_names, metric_name, title
 
@@ -27,6 +34,94 @@ def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFI
     figure = Figure(layout="constrained")
     draws.get(record["experiment"], _draw_dots)(figure, record)
     figure.suptitle(f"{title(record['experiment'])}\n{data_name(record)}", fontsize=11)
+    return _saved(figure, path, suffixes)
+
+
+def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
+    """Table 1 as one picture: on the left the scores without and with ELMo, on the right the gain and the paper's."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    rows = [row for record in records for row in _gain_rows(record)]
+    figure = Figure(figsize=(6.4, 1.6 + 0.55 * len(rows)), layout="constrained")
+    scores, gains = figure.subplots(1, 2, sharey=True)
+    for place, (_, data, record) in enumerate(rows):
+        (gain,) = record["gains"]
+        for system, shift in zip(record["systems"], (-0.14, 0.14), strict=True):
+            color = _COLORS[system["system"]]
+            scores.plot(_bounds(system[data]), [place + shift] * 2, color=color, linewidth=1.6)
+            scores.scatter(system[data]["mean"], place + shift, s=26, color=color, zorder=3,
+                           label="" if place else system["label"])  # fmt: skip
+        found, theirs = gain[data], record["paper"]["table1"]["gain"]
+        gains.plot(found["interval"] or [found["difference"]] * 2, [place] * 2, color="C0", linewidth=1.6)
+        gains.scatter(found["difference"], place, s=26, color="C0", zorder=3)
+        gains.scatter(theirs, place, s=34, marker="D", facecolors="none", edgecolors="C3", zorder=3,
+                      label="" if place else "the paper's gain, on its own data")  # fmt: skip
+    gains.axvline(0, color="0.35", linewidth=0.8)
+    scores.set_yticks(range(len(rows)), [name.replace(" (", "\n(") for name, _, _ in rows], fontsize=8)
+    scores.set_ylim(len(rows) - 0.5, -0.5)
+    for axes, label in ((scores, "score"), (gains, "gain in points")):
+        axes.set_xlabel(label, fontsize=8)
+        axes.tick_params(axis="x", labelsize=8)
+        axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        plain(axes, axis="x")
+    figure.suptitle(f"{title('table1')}\nlines: 95 % intervals over seeds and test examples", fontsize=10)
+    return _saved(figure, path, suffixes)
+
+
+def _gain_rows(record: ExperimentRecord) -> Iterator[tuple[str, str, ExperimentRecord]]:
+    """The name of the data, and which they are: the test data, and second ones if the same models were scored there."""
+    yield data_name(record), record["decided_on"], record
+    if "second_name" in record:
+        yield data_name({**record, "name": record["second_name"]}), "second_test", record
+
+
+def draw_layers(table: str, records: Sequence[Record], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
+    """One of tables 4 to 6, of one record or several of 'elmo analyze'; the paper's figures are in the first panel."""
+    require_matplotlib()
+    found = [panel for record in records for panel in _layer_panels(table, record)]
+    names = list(dict.fromkeys(row_name(vars(dot)) for panel in found for dot in panel.dots))
+    theirs = _IN_PAPER[table]
+    panels = [_with_rows(panel, names, {} if place else theirs) for place, panel in enumerate(found)]
+    marks = ["lines: 95 % intervals", *(["diamonds: the paper, on its own data"] if theirs else [])]
+    text = f"Table {table[-1]} of the paper: {_LAYER_TITLES[table]}\n{'; '.join(marks)}"
+    return _saved(drawn(panels, text, panel_width=2.3 if len(panels) > 1 else 3.4), path, suffixes)
+
+
+_LAYER_TITLES = {
+    "table4": "the nearest occurrence of the same word",
+    "table5": "word senses by the nearest sense vector",
+    "table6": "parts of speech by a linear probe",
+}
+_IN_PAPER: Mapping[str, Mapping[str, float]] = {
+    "table4": {},
+    "table5": {name: score - paper.TABLE_5["first sense"] for name, score in paper.TABLE_5.items()},
+    "table6": paper.TABLE_6,
+}
+
+
+def _layer_panels(table: str, record: Record) -> list[Panel]:
+    """Of table 4 the nearest occurrence, of table 5 the paper's own method, of table 6 the accuracy on all words."""
+    panels = panels_of(record)
+    if table == "table4":
+        return [panel for panel in panels if panel.axis.endswith("nearest")]
+    if table == "table5":
+        return [replace(panels[0], dots=[dot for dot in panels[0].dots if not dot.encoder.endswith(" k-NN")])]
+    return [replace(panels[0], axis=f"{record['model']}: {panels[0].axis}")]
+
+
+def _with_rows(panel: Panel, names: Sequence[str], theirs: Mapping[str, float]) -> Panel:
+    """With a row for each name, which is empty where the panel has no such row."""
+    own = {row_name(vars(dot)): dot for dot in panel.dots}
+    dots = [replace(own[name], paper=theirs.get(name)) if name in own else _empty(name) for name in names]
+    return replace(panel, dots=dots)
+
+
+def _empty(name: str) -> Dot:
+    return Dot(name, "", None)
+
+
+def _saved(figure: Any, path: Path, suffixes: Sequence[str]) -> list[Path]:
     files = [path.with_name(path.name + suffix) for suffix in suffixes]
     for file in files:
         with new_file(file, size=1 << 20, force=True) as unfinished:

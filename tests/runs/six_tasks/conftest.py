@@ -57,6 +57,12 @@ def page(load_script) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def paper_page(load_script) -> ModuleType:
+    """What makes the tables of docs/paper.md; it imports the rows as a script does."""
+    return load_script("runs/six_tasks/paper_page.py")
+
+
+@pytest.fixture(scope="session")
 def unseen_words(load_script) -> ModuleType:
     """What splits the examples by their words; it imports the queue as a script does."""
     return load_script("runs/six_tasks/unseen_words.py")

@@ -1,0 +1,140 @@
+"""docs/paper.md says what the records say; what no record has yet, it says isn't measured."""
+
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+SNLI = "SNLI, 17,166 pairs (textual entailment)"
+
+
+@pytest.fixture
+def folders(paper_page, tmp_path):
+    """Two empty folders for records."""
+    found = paper_page.Folders(tmp_path / "reproduction", tmp_path / "analysis")
+    found.records.mkdir()
+    found.analyses.mkdir()
+    return found
+
+
+def record(name: str) -> dict[str, Any]:
+    return json.loads((DOCS / name).read_text(encoding="utf-8"))
+
+
+def made(paper_page: ModuleType, block: str, folders: object) -> list[list[str]]:
+    """The cells of the tables that a block is filled with."""
+    text = paper_page.filled(f"<!-- {block} -->\nold\n<!-- end -->", folders)
+    assert "old" not in text
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+
+
+def test_the_page_is_made_of_the_records_and_shows_each_picture_once(paper_page):
+    text = paper_page.PAGE.read_text(encoding="utf-8")
+    assert paper_page.filled(text) == text, "run: python runs/six_tasks/page.py"
+    pictures = re.findall(r"\]\(([\w/.-]+\.svg)\)", text)
+    assert len(pictures) == len(set(pictures)) >= 8
+    assert all((DOCS / picture).is_file() for picture in pictures)
+
+
+def test_the_summary_leads_to_every_section(paper_page):
+    text = paper_page.PAGE.read_text(encoding="utf-8")
+    anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in re.findall(r"^##+ (.*)", text, re.M)}
+    found = re.findall(r"\]\(#([\w-]+)\)", text)
+    assert len(found) >= 11
+    assert set(found) <= anchors
+
+
+def test_what_no_record_has_is_not_measured_yet_and_has_its_command(paper_page, folders):
+    _, *rows = made(paper_page, "claims table2", folders)
+    assert [row[1] for row in rows] == [
+        SNLI,
+        "PropBank, English Web Treebank (semantic roles)",
+        "new-wiki (question answering)",
+    ]
+    assert rows[0][-1] == "not measured yet: `tables.py table2 --tasks snli`"
+    _, *rows = made(paper_page, "gains", folders)
+    assert rows[-1][-1] == "not measured yet: `tables.py table1 --tasks ko-reviews --plan runs/six_tasks/korean.toml`"
+    _, *rows = made(paper_page, "summary", folders)
+    assert {row[0].split("]")[0]: row[-1] for row in rows}["[Gamma"] == "*not measured yet*: any task"
+
+
+def test_a_record_takes_the_place_of_what_was_not_measured(paper_page, folders):
+    own = record("reproduction/snli.table2.json")
+    (folders.records / "snli.table2.json").write_text(json.dumps(own))
+    _, *rows = made(paper_page, "claims table2", folders)
+    top = next(row for row in rows if row[0] == "the top layer alone beats the baseline")
+    assert top[1:] == [
+        SNLI,
+        "SQuAD +3.9, SNLI +1.0, SRL +2.5",
+        "-6.28 [-7.35, -5.20]",
+        "**[does not agree](reproduction/snli.table2.json)**",
+    ]
+    assert sum("not measured yet" in row[-1] for row in rows) == 2
+    summary = {row[0].split(":")[0]: row for row in made(paper_page, "summary", folders)}["[Table 2"]
+    assert summary[1] == "entailment"
+    assert summary[3] == "top layer alone > baseline"
+
+
+def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(paper_page, folders):
+    own = record("reproduction/ner.table1.json") | {"planned_seeds": [1, 2, 3, 4, 5, 6]}
+    (folders.records / "ner.table1.json").write_text(json.dumps(own))
+    (folders.records / "ner-before.table1.json").write_text(json.dumps(own))
+    rows = [row for row in made(paper_page, "gains", folders) if "->" in row[1]]
+    assert [row[0] for row in rows] == ["Broad Twitter Corpus, names (named entities) (partial: 5 of 6 seeds)"]
+    assert rows[0][5] == "small-en 5"
+
+
+def test_second_test_data_have_a_row_of_their_own(paper_page, folders):
+    own = record("reproduction/squad.table1.json") | {"second_name": "XQuAD, English"}
+    for part in (*own["systems"], *own["gains"]):
+        part["second_test"] = part["dev"]
+    (test,) = [one for one in own["claims"] if one["verdict"]]
+    second = {"claim": f"{test['claim']}, on the second test data", "measured_on": "second_test", "verdict": "agrees"}
+    own["claims"].append(test | second | {"difference": 2.5, "interval": [1.0, 4.0]})
+    (folders.records / "squad.table1.json").write_text(json.dumps(own))
+    first, then, *_ = made(paper_page, "gains", folders)[1:]
+    dev = " -> ".join(f"{system['dev']['mean']:.1f}" for system in own["systems"])
+    assert first[0] == "new-wiki (question answering)"
+    assert then[0] == "XQuAD, English, by the models of new-wiki (question answering)"
+    assert then[2:4] == [f"{dev} F1", "+2.50 [+1.00, +4.00]"]
+    summary = made(paper_page, "summary", folders)[1]
+    assert summary[1:3] == ["2 data sets", "XQuAD, English +2.5"]
+
+
+def test_a_system_that_the_page_does_not_know_appears_by_itself(paper_page, folders):
+    own = record("reproduction/snli.table2.json") | {"experiment": "whole"}
+    (folders.records / "snli.whole.json").write_text(json.dumps(own))
+    (folders.records / "small-en.speed.json").write_text(json.dumps({"words": 3}))
+    text = paper_page.filled("<!-- others -->\n<!-- end -->", folders)
+    assert "### whole\n" in text
+    assert "(reproduction/snli.whole.svg)" in text
+    assert "speed" not in text
+    assert any(row[0] == "[whole](#whole)" for row in made(paper_page, "summary", folders))
+
+
+def test_cove_appears_in_tables_5_and_6_as_soon_as_it_is_measured(paper_page, folders):
+    own = record("analysis/wsd-small-en.json")
+    _, *rows = made(paper_page, "layers table5", paper_page.REPOSITORY)
+    layer = next(one for one in own["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 1"))
+    low = [value - 20 for value in layer["minus_first_sense"]]
+    own["systems"].append(layer | {"encoder": "CoVe", "layer": "layer 2", "minus_first_sense": low})
+    (folders.analyses / "wsd-small-en.json").write_text(json.dumps(own))
+    rows = {row[0]: row[1:] for row in made(paper_page, "layers table5", folders)}
+    assert rows["CoVe, layer 2"] == ["64.7", f"{layer['sets']['all']['f1']:.1f}"]
+    assert rows["CoVe, layer 1"] == ["59.4", "not measured yet"]
+    claims = {row[0]: row[-1] for row in made(paper_page, "claims table5", folders)}
+    assert claims["layer 2 is better than CoVe"] == "**[agrees](analysis/wsd-small-en.json)**"
+    summary = {row[0].split(":")[0]: row for row in made(paper_page, "summary", folders)}["[Table 5"]
+    assert "layer 2 > CoVe" in summary[2]
+
+
+def test_the_scores_are_printed_as_the_paper_prints_them(paper_page):
+    head, *rows = made(paper_page, "scores table3", paper_page.REPOSITORY)
+    assert head == ["", "input only", "input & output", "output only"]
+    assert rows[1] == ["the paper: SNLI", "88.9", "89.5", "88.7"]
+    means = [one["test"]["mean"] for one in record("reproduction/snli.table3.json")["systems"]]
+    assert rows[-1] == [f"here: {SNLI}", *(f"{mean:.1f}" for mean in means)]
