@@ -44,10 +44,11 @@ last_state() {
     touch "$text/lm.done"
     # An autoencoder reads each sentence twice, so it has a part of the text, and all of the task's.
     [ -f "$text/fewer.txt" ] || { head -n 10000 "$text/general.txt"; cat "$text/task.txt"; } >"$text/fewer.txt"
-    task "$name/autoencoder" autoencoder --model "$text/lm" --train "$text/fewer.txt" --epochs 1 --batch-size 64
     set -- sst "$here/configs/tasks/sst-last-state.toml" --seeds ${SEEDS:-1} "$@"
     task "$name/from-nothing" "$@" --model "$text/lm" --new-bilm
     task "$name/from-lm" "$@" --model "$text/lm"
+    task "$name/autoencoder" autoencoder --model "$text/lm" --train "$text/fewer.txt" --epochs 2 --batch-size 16 \
+        --learning-rate 0.003
     task "$name/from-autoencoder" "$@" --model "$text/autoencoder/model/bilm"
 }
 

@@ -9,17 +9,18 @@ import torch
 
 from elmo.cli.main import main
 from elmo.config import BiLMConfig
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, Interrupted
 from elmo.model.bilm import BiLM
 from elmo.tasks.autoencoder.model import Autoencoder
 from elmo.tasks.autoencoder.settings import AutoencoderSettings
 from elmo.tasks.autoencoder.task import TASK
-from elmo.tasks.settings import TokenSettings
+from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.last_state import LastState
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.fit import fit
 from elmo.tasks.unlabelled import TextLine
 from elmo.text.token_map import TokenMap, WordMap
 
@@ -109,6 +110,25 @@ def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
     assert found[0] == found[1]
     assert len(set(found)) > 1
     assert model.eval().loss(lines).item() not in found
+
+
+def test_a_stopped_autoencoder_goes_on_bit_for_bit(forward_lm, tmp_path, stop_after):
+    """Its samples are drawn as they would have been."""
+    lines = [TextLine(sentence.split()) for sentence in SENTENCES * 8]
+    settings = FitSettings(epochs=3, batch_size=8, least_batches=0)
+
+    def run(folder, flag=None):
+        torch.manual_seed(0)
+        own = AutoencoderSettings(num_negative_samples=2)
+        model = Autoencoder(own, {"words": WORDS}, representation(forward_lm, new_bilm=True))
+        fit(model, TASK, lines, [], settings, folder, seed=1, flag=flag)
+        return model.state_dict()
+
+    whole = run(tmp_path / "whole")
+    with pytest.raises(Interrupted):
+        run(tmp_path / "cut", stop_after(4))
+    again = run(tmp_path / "cut")
+    assert all(torch.equal(tensor, again[name]) for name, tensor in whole.items())
 
 
 def test_the_last_state_equals_a_plain_loop_with_its_gradients(forward_lm):

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from elmo.errors import Interrupted
-from elmo.process.stop_flag import StopFlag
 from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
@@ -19,18 +18,6 @@ SETTINGS = FitSettings(epochs=4, patience=0, batch_size=10, learning_rate=0.01, 
 BILM = "tokens.live.bilm."
 # Of the biLM of two layers, by the epochs that they wait for.
 WAITING = {2: "token_encoder.", 1: "_lstm.layers.0.", 0: "_lstm.layers.1."}
-
-
-class StopAfter(StopFlag):
-    """A flag that somebody raises after some looks at it."""
-
-    def __init__(self, looks):
-        self.left = looks
-
-    @property
-    def signal(self):
-        self.left -= 1
-        return 15 if self.left < 0 else None
 
 
 def tagger(bilm, sentences, **tokens):
@@ -49,7 +36,7 @@ def changed(one, other):
     return {name for name, tensor in one.items() if not torch.equal(tensor, other[name])}
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adamw", "adagrad", "sgd", "adadelta"])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "adadelta"])
 def test_a_layer_stays_as_it_is_until_its_epoch(bilm, train_sentences, tmp_path, optimizer):
     settings = replace(SETTINGS, optimizer=optimizer, learning_rate=0.1, weight_decay=0.01)
     model = tagger(bilm, train_sentences)
@@ -96,7 +83,7 @@ def test_the_slanted_rate_rises_in_a_tenth_and_falls_to_the_end():
 
 
 @pytest.mark.parametrize("looks", [4, 9, 15, 20])
-def test_a_stopped_training_goes_on_bit_for_bit(bilm, train_sentences, dev_sentences, tmp_path, looks):
+def test_a_stopped_training_goes_on_bit_for_bit(bilm, train_sentences, dev_sentences, tmp_path, stop_after, looks):
     """Within the epochs in which a layer waits, and after."""
     settings = replace(SETTINGS, average_decay=0.9)
 
@@ -107,7 +94,7 @@ def test_a_stopped_training_goes_on_bit_for_bit(bilm, train_sentences, dev_sente
 
     whole = run(tmp_path / "whole")
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", flag=StopAfter(looks))
+        run(tmp_path / "cut", flag=stop_after(looks))
     again = run(tmp_path / "cut")
     assert again[0] == whole[0]
     assert not changed(whole[1], again[1])
