@@ -77,7 +77,7 @@ class TokenSettings(Settings):
     """Whether the biLM's own weights are trained too. It then runs in every step and is saved with the task's model."""
     bilm_rate: Positive = 0.1
     """train_bilm: learning rate of the biLM's top layer, as a fraction of learning_rate."""
-    bilm_rate_divisor: Positive = 2.6
+    bilm_rate_divisor: Annotated[float, Must("from 1 to 100", lambda value: 1 <= value <= 100)] = 2.6
     """train_bilm: each layer of the biLM has the rate of the layer above it, divided by this. The token layer is the
     lowest."""
     unfreeze_epochs: NotNegativeInt = 1

@@ -208,7 +208,7 @@ def test_a_task_begins_with_what_the_autoencoder_has_learned(files, capsys, monk
         (f"sst --train labelled.tsv -o run --encoder none {LAST}", "the model would read nothing: there are no"),
         (
             f"sst --train labelled.tsv -o run --encoder none --static w.txt {LAST}",
-            "'none' is no biLM. Pass such a model",
+            "'none' isn't a biLM. Pass such a model",
         ),
         (
             f"sst --train labelled.tsv -o run --model small-en --train-bilm {LAST}",

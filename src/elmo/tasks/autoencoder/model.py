@@ -48,7 +48,7 @@ class Autoencoder(TaskModel[TextLine, Reproduced]):
         super().__init__()
         tokens.require_forward("the task 'autoencoder'")
         self.tokens = tokens
-        self.words = vocabulary["words"]
+        self.words = list(vocabulary["words"])
         self._numbers = {word: number for number, word in enumerate(self.words)}
         self.softmax = linear(tokens.require_input(), len(self.words))
         self.num_samples = min(settings.num_negative_samples, len(self.words))
@@ -84,7 +84,7 @@ class Autoencoder(TaskModel[TextLine, Reproduced]):
         best = logits.argmax(dim=1)
         lengths = [len(example.tokens) + 1 for example in examples]
         return [
-            Reproduced([self.words[number] for number in own.tolist()], int(right.sum()), math.fsum(cost.tolist()))
+            Reproduced([self.words[int(number)] for number in own.tolist()], int(right.sum()), math.fsum(cost.tolist()))
             for own, right, cost in zip(
                 best.split(lengths), (best == gold).split(lengths), nats.split(lengths), strict=True
             )

@@ -204,7 +204,7 @@ class TokenRepresentation(nn.Module):
     def require_forward(self, reader: str) -> None:
         """ConfigError unless the encoder is a language model in the forward direction. `reader`: what needs it."""
         encoder = None if self.frozen is None else self.frozen.encoder
-        found = {"both": "reads in both directions", "backward": "reads backward", "": "is no biLM"}
+        found = {"both": "reads in both directions", "backward": "reads backward", "": "isn't a biLM"}
         direction = encoder.bilm.config.direction if isinstance(encoder, Embedder) else ""
         if direction in found:
             raise ConfigError(
