@@ -53,6 +53,7 @@ RUN_BY = {
     "docs/tasks/snli.md": "tests/tasks/test_pages.py",
     "docs/tasks/squad.md": "tests/tasks/squad/test_task.py",
     "docs/tasks/srl.md": "tests/tasks/test_pages.py",
+    "docs/tasks/whole-models.md": "tests/tasks/test_pages.py",
     "docs/which-layer.md": "tests/test_docs.py",
     "docs/your-own-task.md": "tests/test_docs.py",
     "docs/your-own-text.md": "tests/test_docs.py",

@@ -135,7 +135,10 @@ def _require_same(archive: Path, facts: dict[str, Any], noted: Path) -> None:
         return
     begun = read_record(noted)
     for name in COMPARED:
-        if name in facts and name in begun and facts[name] != begun[name]:
+        one, other = facts.get(name), begun.get(name)
+        if name == "settings" and one and other:  # a version of elmo may have more of them than another
+            one, other = ({key: given[key] for key in one.keys() & other.keys()} for given in (one, other))
+        if name in facts and name in begun and one != other:
             raise ConfigError(
                 f"{archive}: its training was begun with the {name} {_short(facts[name])}, but {noted} says "
                 f"{_short(begun[name])}: one table would hold both. Use another FOLDER or QUEUE, or remove what is old."

@@ -105,6 +105,19 @@ def test_equal_settings_have_one_folder_and_others_have_others():
     assert len(set(folders)) == 4 + 3 + 4 - 2  # two systems are the same: baseline; lambda 0.1 at the input
 
 
+def test_settings_that_came_later_leave_the_names_of_kept_runs():
+    """The names are those of elmo 0.1.0."""
+    usual = find("sst").settings()
+    assert [system.folder for system in systems_of("table1", usual)] == [
+        "baseline-d88dd8a2",
+        "mix-input-lambda-0.001-4a82a59f",
+    ]
+    last_state = replace(usual, classifier=replace(usual.classifier, network="last_state"))
+    tuned, faster = (replace(usual.tokens, train_bilm=True, bilm_rate=rate) for rate in (0.1, 0.5))
+    others = [last_state, replace(usual, tokens=tuned), replace(usual, tokens=faster)]
+    assert len({systems_of("table1", settings)[1].folder for settings in (usual, *others)}) == 4
+
+
 def test_the_papers_tables_have_the_same_systems():
     for experiment, table in TABLES.items():
         assert [system.name for system in systems_of(experiment, SETTINGS)] == list(table)

@@ -6,11 +6,29 @@ from pathlib import Path
 import pytest
 
 from elmo.model.bilm import BiLM
+from elmo.process.stop_flag import StopFlag
 from elmo.tasks.ner.data import TaggedSentence, read_columns
 from elmo.tasks.ner.settings import TaggerSettings
 
 NAMES = {"PER": ["Anna", "Bell Otto", "Cara"], "LOC": ["Rome", "New York", "Oslo"]}
 WORDS = ["the", "a", "saw", "went", "to", "in", "old", "is"]
+
+
+class StopAfter(StopFlag):
+    """A flag that somebody raises after some looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        self.left = looks
+
+    @property
+    def signal(self) -> int | None:
+        self.left -= 1
+        return 15 if self.left < 0 else None
+
+
+@pytest.fixture
+def stop_after() -> type[StopAfter]:
+    return StopAfter
 
 
 @pytest.fixture(autouse=True)

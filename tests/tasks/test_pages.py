@@ -1,4 +1,4 @@
-"""The pages of ner, sst, snli and srl in docs/tasks/: their commands run in their order, on files of the user."""
+"""Pages in docs/tasks/: their commands run in their order, on files of the user."""
 
 import io
 import json
@@ -12,13 +12,16 @@ import pytest
 
 from elmo.cli.main import main
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tasks"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "tasks"
 # A page's command trains for minutes; what is shown here is that it is right.
 QUICK = {
     "ner": ["--epochs", "1", "--hidden-sizes", "4"],
     "sst": ["--epochs", "1", "--hidden-size", "4"],
     "snli": ["--epochs", "1", "--hidden-size", "4"],
     "srl": ["--epochs", "1", "--hidden-size", "4", "--num-layers", "2"],
+    "autoencoder": [],
+    "pretrain": ["--max-steps", "2", "--batch-size", "2", "--unroll-steps", "4", "--num-negative-samples", "4"],
 }
 ROLES = "She - (A0*)\nleft left (V*)\n\nHe - (A0*)\ntook took (V*)\nit - (A1*)\n\n"
 
@@ -38,7 +41,9 @@ def place(tmp_path, monkeypatch):
         (tmp_path / f"{name}.conll").write_text(ROLES * 10, encoding="utf-8")
     for name in ("train", "dev", "test"):
         (tmp_path / f"{name}.conll").write_text("Anna B-PER\nlives O\nin O\nRome B-LOC\n\n" * 8, encoding="utf-8")
-    (tmp_path / "text.txt").write_text("Anna lives in Rome .\n", encoding="utf-8")
+    lines = [f"Anna lives in Rome , house {number} .\n" for number in range(40)]
+    (tmp_path / "text.txt").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
     for name in ("reviews", "test-reviews"):
         (tmp_path / f"{name}.tsv").write_text("good\ta good film .\nbad\ta bad film .\n" * 8, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -52,14 +57,14 @@ def commands(page):
 def run_line(line, monkeypatch):
     said, _, command = line.partition(" | ") if line.startswith("echo ") else ("", "", line)
     words = shlex.split(command)[1:]
-    if words[1] == "train":
-        words += QUICK[words[2]]
+    if words[1] == "train" or words[0] == "pretrain":
+        words += QUICK[words[2] if words[1] == "train" else words[0]]
     given = shlex.split(said)[1] if said else ""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{given}\n".encode()), encoding="utf-8"))
     return main(words)
 
 
-@pytest.mark.parametrize("page", ["ner", "sst", "snli", "srl"])
+@pytest.mark.parametrize("page", ["ner", "sst", "snli", "srl", "whole-models"])
 @pytest.mark.slow
 def test_every_command_of_a_page_runs_in_its_order(page, monkeypatch):
     found = commands(page)

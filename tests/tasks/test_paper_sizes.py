@@ -27,8 +27,9 @@ from elmo.tasks.train.train import new_model
 pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "tasks"
-# The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech.
-PAPER = {name: f"{name}.toml" if name in ("ner", "pos") else f"{name}-paper.toml" for name in BUILT_IN}
+# The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech and no autoencoder.
+TASKS = [name for name in BUILT_IN if name != "autoencoder"]
+PAPER = {name: f"{name}.toml" if name in ("ner", "pos") else f"{name}-paper.toml" for name in TASKS}
 
 PASSAGE = "Anna lives in a small house near the old harbour of Rome with her brother Tom and three cats ."
 COREF = [("Anna", "(1)"), ("saw", "-"), ("her", "(1)"), ("house", "-"), (".", "-")]
@@ -61,7 +62,7 @@ def published() -> FrozenLayers:
     return FrozenLayers(random_bilm("original"))
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", TASKS)
 def test_the_papers_model_learns_a_step_and_predicts(name, published, tmp_path):
     (tmp_path / "data").write_text(DATA[name], encoding="utf-8")
     task, files = find(name), Files(tmp_path / "data", tmp_path / "data")

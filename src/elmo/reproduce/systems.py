@@ -28,6 +28,11 @@ SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 # An epoch of figure 1 has at least this percentage of the number of training examples.
 _LEAST_EPOCH = 25.0
 
+_OF_TRAINED_BILM = ("bilm_rate", "bilm_rate_divisor", "unfreeze_epochs", "new_bilm")
+
+_NEWER = {*_OF_TRAINED_BILM, "network"}
+"""Settings that came after the first runs that are kept: at their defaults they are left out of the folders' names."""
+
 _ABOUT_ELMO = (
     "encoder",
     "model",
@@ -38,6 +43,7 @@ _ABOUT_ELMO = (
     "elmo_dropout",
     "layer_norm",
     "train_bilm",
+    *_OF_TRAINED_BILM,
 )
 
 
@@ -61,7 +67,10 @@ class System:
     def folder(self) -> str:
         """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
         tokens = self.settings.tokens
-        text = json.dumps(to_table(self.settings), sort_keys=True)
+        usual = to_table(type(self.settings)())
+        table = to_table(self.settings)
+        table = {name: value for name, value in table.items() if name not in _NEWER or value != usual[name]}
+        text = json.dumps(table, sort_keys=True)
         parts = [
             "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
             *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),

@@ -107,7 +107,7 @@ def load(
     config = saved_config(folder, task)
     folder, values = config.folder, config.values
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
-    settings = replace(config.settings, tokens=replace(config.settings.tokens, train_bilm=False))
+    settings = replace(config.settings, tokens=replace(config.settings.tokens, train_bilm=False, new_bilm=False))
     known = {} if known_encoders is None else known_encoders
     frozen = _frozen(config, encoder, model, device, dtype, known)
     static = _static_vectors(folder) if (folder / _WORDS).is_file() else {}

@@ -75,6 +75,17 @@ class TokenSettings(Settings):
     with the mean and variance of each token."""
     train_bilm: bool = False
     """Whether the biLM's own weights are trained too. It then runs in every step and is saved with the task's model."""
+    bilm_rate: Positive = 0.1
+    """train_bilm: learning rate of the biLM's top layer, as a fraction of learning_rate."""
+    bilm_rate_divisor: Annotated[float, Must("from 1 to 100", lambda value: 1 <= value <= 100)] = 2.6
+    """train_bilm: each layer of the biLM has the rate of the layer above it, divided by this. The token layer is the
+    lowest."""
+    unfreeze_epochs: NotNegativeInt = 1
+    """train_bilm: the biLM's top layer is frozen for this many epochs, and each layer for as many more than the layer
+    above it. 0: all are trained from the first step."""
+    new_bilm: bool = False
+    """train_bilm: whether the biLM begins with random weights instead of its own, for a comparison without pretraining.
+    It is then trained as the rest of the model is, without the three settings above."""
     static: tuple[str, ...] = ()
     """Files of static vectors (word2vec, GloVe, fastText), each FILE or NAME=FILE; with several, their vectors are
     concatenated."""
@@ -103,6 +114,7 @@ class TokenSettings(Settings):
         )
         is_bilm = self.encoder in ("elmo", "none")
         require_setting(is_bilm or not self.train_bilm, "train_bilm", True, f"off with the encoder {self.encoder!r}")
+        require_setting(self.train_bilm or not self.new_bilm, "new_bilm", True, "off without train_bilm")
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -110,6 +122,14 @@ class TokenSettings(Settings):
         if self.encoder == "none":
             return ()
         return ("input", "output") if self.placement == "both" else (self.placement,)
+
+    def rate_share(self, depth: int) -> float:
+        """Fraction of the learning rate for layer `depth` of a biLM that is trained, counted from the top layer, 0."""
+        return 1.0 if self.new_bilm else self.bilm_rate / self.bilm_rate_divisor**depth
+
+    def frozen_epochs(self, depth: int) -> int:
+        """Epochs in which that layer isn't trained yet."""
+        return 0 if self.new_bilm else self.unfreeze_epochs * (depth + 1)
 
     @property
     def static_files(self) -> dict[str, str]:
@@ -181,10 +201,10 @@ class FitSettings(Settings):
     """adadelta: the constant added under the square roots. PyTorch uses 1e-6, TensorFlow 1e-8."""
     learning_rate: Positive = 0.001
     """The learning rate, before any decay."""
-    decay: Literal["none", "halve", "linear", "staircase"] = "none"
+    decay: Literal["none", "halve", "linear", "slanted", "staircase"] = "none"
     """How the learning rate decays. none: it is constant; halve: it is halved after each epoch without a better dev
-    score; linear: it falls to 0 at the end of the last epoch; staircase: it is multiplied by decay_rate every
-    decay_steps steps."""
+    score; linear: it falls to 0 at the end of the last epoch; slanted: it rises from a 32nd in the first tenth of all
+    epochs, then falls to a 32nd; staircase: it is multiplied by decay_rate every decay_steps steps."""
     decay_rate: Share = 0.999
     """staircase: the factor."""
     decay_steps: PositiveInt = 100

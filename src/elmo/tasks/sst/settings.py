@@ -31,6 +31,10 @@ class ClassifierSettings(LabelSettings, CharacterSettings):
     once, however often it occurs in the data; all: as often as it occurs (the original's way)."""
     min_phrase_tokens: Size = 4
     """trees: shorter phrases are not used as training examples. The paper's value is 4; 1 includes single words."""
+    network: Literal["biattentive", "last_state"] = "biattentive"
+    """What classifies. biattentive: the network of McCann et al. 2017; last_state: a hidden layer on the state of a
+    forward language model after the sentence, as in Dai and Le 2015. Of the settings below, last_state has hidden_size
+    and pooled_dropout."""
     hidden_size: Size = 100
     """Units of the first layer, and of each biLSTM in each direction. The original has 300."""
     input_dropout: Chance = 0.25

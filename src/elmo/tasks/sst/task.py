@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
 from elmo.tasks.counts import percentage
@@ -12,6 +13,10 @@ from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_label
 from elmo.tasks.sst.settings import SstSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
+
+if TYPE_CHECKING:
+    from elmo.tasks.task_model import TaskModel
+    from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Scores:
@@ -49,6 +54,15 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
         "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
         "skips a line of names."
     )
+
+    def build(
+        self, settings: SstSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation"
+    ) -> "TaskModel[LabelledSentence, Prediction]":
+        if settings.classifier.network == "biattentive":
+            return super().build(settings, vocabulary, tokens)
+        from elmo.tasks.sst.last_state import LastState  # as `model`: --help must not load torch
+
+        return LastState(settings.classifier, vocabulary, tokens)
 
     def read(self, path: Path | str, settings: SstSettings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
@@ -37,8 +38,20 @@ class LiveLayers(nn.Module):
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> BiLMOutput:
         """Boundaries included; each distinct token is encoded once."""
-        # Only optimizers and `load_state_dict` write into these weights: comparing them takes as long as two sentences.
-        return on_engine.read(self.bilm, [list(sentence) for sentence in sentences], counted=True)
+        is_trained = any(parameter.requires_grad for parameter in self.bilm.parameters())
+        # Without gradients the engine reads, which is many times as fast: in the epochs before the first is unfrozen.
+        with torch.set_grad_enabled(torch.is_grad_enabled() and is_trained):
+            # Only optimizers and `load_state_dict` write into these weights: comparing them takes as long as two
+            # sentences.
+            return on_engine.read(self.bilm, [list(sentence) for sentence in sentences], counted=True)
+
+    def layers(self) -> list[list[nn.Parameter]]:
+        """The weights of each layer, both directions together: the top layer first, the token layer last."""
+        levels = zip(*(lstm.layers for lstm in self.bilm.lstms), strict=True)
+        return [
+            [parameter for module in level for parameter in module.parameters()]
+            for level in [*reversed(list(levels)), [self.bilm.token_encoder]]
+        ]
 
 
 class LayerMixes(nn.Module):
@@ -158,7 +171,8 @@ class TokenRepresentation(nn.Module):
             encoder = sources.frozen.encoder
             self.mixes = LayerMixes(settings, encoder.num_layers, boundaries=sources.frozen.boundaries)
         if settings.train_bilm and sources.frozen is not None:
-            self.live = LiveLayers(copy.deepcopy(sources.frozen.bilm))
+            own = sources.frozen.bilm
+            self.live = LiveLayers(BiLM(own.config, own.token_map) if settings.new_bilm else copy.deepcopy(own))
         # Moves with the model: where vectors are wanted, also when there is neither ELMo nor a static vector.
         self.register_buffer("_position", torch.zeros(0), persistent=False)
 
@@ -186,6 +200,22 @@ class TokenRepresentation(nn.Module):
         if self.input_dim + own_dim == 0:
             raise ConfigError(NO_INPUT)
         return self.input_dim + own_dim
+
+    def require_forward(self, reader: str) -> None:
+        """ConfigError unless the encoder is a language model in the forward direction. `reader`: what needs it."""
+        encoder = None if self.frozen is None else self.frozen.encoder
+        found = {"both": "reads in both directions", "backward": "reads backward", "": "isn't a biLM"}
+        direction = encoder.bilm.config.direction if isinstance(encoder, Embedder) else ""
+        if direction in found:
+            raise ConfigError(
+                f"{reader} needs the state of a forward language model after a text, but the encoder "
+                f"{self.settings.encoder!r} {found[direction]}. Pass such a model with --model; 'elmo pretrain "
+                "configs/pretrain/words-forward.toml' trains one."
+            )
+
+    def trained_layers(self) -> list[list[nn.Parameter]]:
+        """The weights of each layer of a biLM that is trained, the top layer first; empty without one."""
+        return [] if self.live is None else self.live.layers()
 
     @property
     def output_dim(self) -> int:

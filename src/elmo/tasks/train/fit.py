@@ -156,8 +156,7 @@ class _Fit(Generic[S, E, P]):
         _seed(_PRIME * self.seed + step, self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
-        done = (at.epoch + at.batch / len(self.batches)) / self.settings.epochs
-        self.learner.begin(step, done, at.fruitless_all)
+        self.learner.begin(step, at.epoch + at.batch / len(self.batches), at.fruitless_all)
         with enough_memory_for(self.task, drawn):
             loss = self.model.loss(drawn)
             (loss + self.model.tokens.penalty()).backward()

@@ -68,6 +68,8 @@ class Learner:
     def __init__(self, settings: FitSettings, model: TaskModel[E, P]) -> None:
         self.settings = settings
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.bilm_layers = model.tokens.trained_layers()
+        self.tokens = model.tokens.settings
         self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
 
@@ -76,10 +78,17 @@ class Learner:
         """The learning rate of the last step."""
         return self.optimizer.param_groups[0]["lr"]
 
-    def begin(self, step: int, done: float, num_halvings: int) -> None:
-        """Sets the rate of a step, see `rate_at`, and forgets the gradients of the one before."""
+    def begin(self, step: int, epochs: float, num_halvings: int) -> None:
+        """Sets the rates of a step, see `rate_at`, and which layers are trained; forgets the gradients before it.
+
+        `epochs`: done before it, the part of the one under way included.
+        """
+        rate = rate_at(self.settings, step, epochs / self.settings.epochs, num_halvings)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate_at(self.settings, step, done, num_halvings)
+            group["lr"] = rate * group["share"]
+        for depth, layer in enumerate(self.bilm_layers):
+            for parameter in layer:  # a weight without a gradient stays as it is, whatever the optimizer remembers
+                parameter.requires_grad_(epochs >= self.tokens.frozen_epochs(depth))
         self.optimizer.zero_grad(set_to_none=True)
 
     def clip(self) -> float:
@@ -95,12 +104,26 @@ class Learner:
 
 
 def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim.Optimizer:
-    """The optimizer of the model's trained parameters, in two groups if weight decay is only for some of them."""
-    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
-    decayed = [parameter for name, parameter in trained if model.is_decayed(name, parameter)]
-    others = [parameter for name, parameter in trained if not model.is_decayed(name, parameter)]
-    groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
-    groups = [group for group in groups if group["params"]]
+    """The optimizer of the model's trained parameters.
+
+    They are in groups, the task's own first, then those of each layer of a biLM that is trained, from the top; in two
+    if weight decay is only for some of them. "share": of the learning rate.
+    """
+    tokens = model.tokens
+    depths = {id(parameter): depth for depth, layer in enumerate(tokens.trained_layers()) for parameter in layer}
+    parts: dict[tuple[int, bool], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            key = depths.get(id(parameter), -1), not model.is_decayed(name, parameter)
+            parts.setdefault(key, []).append(parameter)
+    groups = [
+        {
+            "params": parts[depth, is_exempt],
+            "weight_decay": 0.0 if is_exempt else settings.weight_decay,
+            "share": 1.0 if depth < 0 else tokens.settings.rate_share(depth),
+        }
+        for depth, is_exempt in sorted(parts)
+    ]
     if settings.optimizer == "adadelta":
         return torch.optim.Adadelta(groups, lr=settings.learning_rate, rho=0.95, eps=settings.adadelta_epsilon)
     rules: dict[str, Any] = {
@@ -119,6 +142,9 @@ def rate_at(settings: FitSettings, step: int, done: float, num_halvings: int = 0
     """
     if settings.decay == "linear":
         return settings.learning_rate * (1 - done)
+    if settings.decay == "slanted":  # Howard and Ruder 2018, with their constants
+        height = done / 0.1 if done < 0.1 else (1 - done) / 0.9
+        return settings.learning_rate * (1 + 31 * height) / 32
     if settings.decay == "halve":
         return settings.learning_rate * 0.5**num_halvings
     if settings.decay == "staircase":

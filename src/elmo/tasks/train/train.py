@@ -70,7 +70,11 @@ def train(
             frozen = _frozen(tokens, job.settings.fit.device, options, job.run)
             sources = TokenSources(frozen, *_static(tokens, sentences, trained))
             require_epoch(job.settings.fit, len(data.train))
-            _require_figure(job, data, sources)
+            # What doesn't fit together is refused before anything is written.
+            with torch.random.fork_rng(devices=[]):
+                model = new_model(job, data.vocabulary, sources)
+            if job.settings.fit.best_by:
+                _require_figure(job, data, model)
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
@@ -169,13 +173,10 @@ def outcome_file(run: Path, seed: int) -> Path:
     return run / f"seed-{seed}" / "scores.json"
 
 
-def _require_figure(job: Job[S, E, P], data: TaskData[E], sources: TokenSources) -> None:
+def _require_figure(job: Job[S, E, P], data: TaskData[E], model: TaskModel[E, P]) -> None:
     """ConfigError unless the scores have the figure `best_by`; checked on one example, before hours of training."""
-    if not job.settings.fit.best_by:
-        return
     example = min(data.dev or data.train, key=job.task.size)
-    with torch.random.fork_rng(devices=[]):
-        model = new_model(job, data.vocabulary, sources).to(chosen_device(job.settings.fit.device))
+    model = model.to(chosen_device(job.settings.fit.device))
     predictions = predict_all(model, job.task, [example], job.settings.fit)
     job.task.figure(job.task.score([example], predictions), job.settings.fit.best_by)
 

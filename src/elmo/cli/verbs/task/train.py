@@ -148,6 +148,11 @@ def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
     if tokens.train_bilm:
         why = "with --train-bilm, whose layers are computed anew in every step"
         yield Ignored(("--cache", "--cache-dtype"), why, "leave out --train-bilm")
+    of_pretrained = "--bilm-rate", "--bilm-rate-divisor", "--unfreeze-epochs"
+    if not tokens.train_bilm:
+        yield Ignored((*of_pretrained, "--no-new-bilm"), "without --train-bilm", "add --train-bilm")
+    elif tokens.new_bilm:
+        yield Ignored(of_pretrained, "with --new-bilm", "leave out --new-bilm")
     for network in (getattr(settings, field.name) for field in fields(settings)):
         if isinstance(network, CharacterSettings) and not network.character_filters:
             sizes = "--character-width", "--character-vector"

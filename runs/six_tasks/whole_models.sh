@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Whole models tuned with the task, beside frozen ELMo: Dai & Le's LSTM without pretraining, as a language model and as a
+# sequence autoencoder; and a biLM tuned with its own, lower rates (docs/tasks/sst.md). On SST-5 and Korean reviews.
+#   runs/six_tasks/whole_models.sh DATA FOLDER [SECTION ...]
+# Sections: en and ko, the LSTM; bilm, ELMo with a quarter of SST-5's sentences; bilm-whole, with all of them. Default: all.
+# SEEDS="1 2 3" trains further seeds. Killed at any moment, run it again: it goes on where it was.
+# Minutes of one core: en 15 for pretraining, 4 for each training; bilm 10; bilm-whole an hour; ko about twice en.
+set -euo pipefail
+data=$1 work=$2
+shift 2
+sections=${*:-en bilm ko bilm-whole}
+here=$(cd "$(dirname "$0")/../.." && pwd)
+sst=$data/licence-unstated/sst5 reviews=$data/ko/nsmc-derived
+
+task() { # RUN ARGUMENTS: a training in FOLDER/RUN, begun or resumed
+    local run=$work/$1
+    shift
+    [ ! -f "$run/run.json" ] || set -- "$@" --resume
+    elmo task train "$@" -o "$run" --quiet
+}
+
+sentences() { # FILE TEXT [SETTING=VALUE ...]: labelled data as a text, one sentence per line
+    [ -f "$2" ] || python - "$@" <<'END'
+import sys
+from pathlib import Path
+from elmo.tasks.sst.data import read_labelled
+from elmo.tasks.sst.task import TASK
+from elmo.tasks.settings import with_table
+file, text, *settings = sys.argv[1:]
+numbers = {name: int(value) for name, value in (setting.split("=") for setting in settings)}
+own = with_table(TASK.settings(), {"text_tokenizer": "unicode", **numbers}, "whole_models.sh").classifier
+Path(text).write_text("".join(" ".join(one.tokens) + "\n" for one in read_labelled(file, own)), encoding="utf-8")
+END
+}
+
+# NAME ARGUMENTS: both pretrainings on FOLDER/NAME/general.txt and task.txt; then the task from each, and from neither.
+last_state() {
+    local name=$1 text=$work/$1
+    shift
+    [ -d "$text/words" ] || elmo prepare "$text/general.txt" "$text/task.txt" -o "$text/words" \
+        --vocab-size 15000 --valid-share 0.02 --documents row --quiet
+    [ -f "$text/lm.done" ] || elmo pretrain "$here/configs/pretrain/words-forward.toml" --data "$text/words" \
+        -o "$text/lm" --evaluate-every 0 --resume-if-begun --quiet
+    touch "$text/lm.done"
+    # An autoencoder reads each sentence twice, so it has a part of the text, and all of the task's.
+    [ -f "$text/fewer.txt" ] || { head -n 10000 "$text/general.txt"; cat "$text/task.txt"; } >"$text/fewer.txt"
+    set -- sst "$here/configs/tasks/sst-last-state.toml" --seeds ${SEEDS:-1} "$@"
+    task "$name/from-nothing" "$@" --model "$text/lm" --new-bilm
+    task "$name/from-lm" "$@" --model "$text/lm"
+    task "$name/autoencoder" autoencoder --model "$text/lm" --train "$text/fewer.txt" --epochs 2 --batch-size 16 \
+        --learning-rate 0.003
+    task "$name/from-autoencoder" "$@" --model "$text/autoencoder/model/bilm"
+}
+
+# NAME ARGUMENTS: the paper's classifier with ELMo frozen, tuned, and tuned at the classifier's own rate.
+bilm() {
+    local name=$1
+    shift
+    set -- sst --train "$sst/train.txt.xz" --dev "$sst/dev.txt" --test "$sst/test.txt" --model small-en --phrases none \
+        --elmo-dropout 0 --epochs 4 --patience 0 --decay slanted --batch-size 32 --seeds ${SEEDS:-1} "$@"
+    task "$name/frozen" "$@" --cache "$work/cache"
+    task "$name/tuned" "$@" --train-bilm
+    task "$name/tuned-at-one-rate" "$@" --train-bilm --bilm-rate 1 --bilm-rate-divisor 1 --unfreeze-epochs 0
+}
+
+mkdir -p "$work/en" "$work/ko"
+for section in $sections; do
+    case $section in
+    en) # 38,000 sentences of what small-en has read, in blocks of 200, and those of the task
+        [ -f "$work/en/general.txt" ] || xzcat "$data/lm-en-modern/train.txt.xz" |
+            awk 'int((NR-1)/200)%44==0' >"$work/en/general.txt"
+        sentences "$sst/train.txt.xz" "$work/en/task.txt"
+        last_state en --train "$sst/train.txt.xz" --dev "$sst/dev.txt" --test "$sst/test.txt"
+        ;;
+    ko) # as many of what small-ko has read, and a sixth of the reviews
+        columns=(label_column=3 text_column=2)
+        [ -f "$work/ko/general.txt" ] || xzcat "$data/lm-ko/train.txt.xz" | awk 'int((NR-1)/200)%4==0' >"$work/ko/general.txt"
+        [ -f "$work/ko/train.txt" ] || xzcat "$reviews/train.txt.xz" | awk 'NR==1 || NR%6==0' >"$work/ko/train.txt"
+        sentences "$work/ko/train.txt" "$work/ko/task.txt" "${columns[@]}"
+        last_state ko --train "$work/ko/train.txt" --dev "$reviews/dev.txt" --test "$reviews/test.txt" \
+            --label-column 3 --text-column 2 --header --text-tokenizer unicode
+        ;;
+    bilm) bilm bilm-quarter --train-share 0.25 ;;
+    bilm-whole) bilm bilm-whole ;;
+    *) echo "there is no section $section: en, ko, bilm, bilm-whole" >&2 && exit 2 ;;
+    esac
+done
