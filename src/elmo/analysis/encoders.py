@@ -277,7 +277,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec, device=choice.device)
     if choice.cove is not None:
         require_torch("CoVe")
-        from elmo.cove import CoVeEncoder  # as above
+        from elmo.cove.encoder import CoVeEncoder  # as above
 
         found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
     return found

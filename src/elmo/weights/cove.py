@@ -46,13 +46,14 @@ class CoVeFiles:
 
 
 def files_of(folder: Path | str) -> CoVeFiles:
-    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name.
+    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name. Folders in it, such
+    as the training's, don't count.
 
     Raises WeightFileError if there are others, or fewer.
     """
     folder = Path(folder)
     try:
-        found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        found = sorted(path for path in folder.iterdir() if not (path.name.startswith(".") or path.is_dir()))
     except OSError as error:
         raise _wrong_folder(folder, f"can't be listed ({error.strerror or error})") from None
     weights = [path for path in found if path.suffix == WEIGHTS_SUFFIX]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.cove import CoVeEncoder
+from elmo.cove.encoder import CoVeEncoder
 from elmo.errors import WeightFileError
 from elmo.static.vectors import StaticVectors, write_static_vectors
 from elmo.weights.cove import CoVeModel, shapes
