@@ -107,7 +107,7 @@ FILES_OF_TORCH = (
         for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")
     ),
     *(f"context2vec/test_{name}.py" for name in ("network", "train")),
-    "cove/test_encoder.py",
+    *(f"cove/test_{name}.py" for name in ("encoder", "network", "train")),
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),

@@ -241,7 +241,8 @@ class EncoderChoice:
     context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""
     cove: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
-    """CoVe to compare with: a folder with its published weights (.pth) and the GloVe vectors that they read."""
+    """CoVe to compare with: a folder that 'elmo cove' made, or one with the published weights (.pth) and the GloVe
+    vectors that they read."""
     forward: bool = False
     """Also analyze the forward half of the biLM's layers alone: a language model that has read nothing to the right."""
     random: bool = False

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -137,10 +138,10 @@ def translations(
 def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> tuple[float, str]:
     """BLEU of tokens as they are, 0 to 100, and sacrebleu's signature. MissingExtraError without sacrebleu."""
     try:
-        from sacrebleu.metrics.bleu import BLEU
+        metric = import_module("sacrebleu.metrics.bleu").BLEU
     except ImportError:
         raise MissingExtraError("sacrebleu", "translation", "BLEU of test pairs") from None
-    scorer = BLEU(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
+    scorer = metric(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
     lines = [[" ".join(sentence) for sentence in side] for side in (found, expected)]
     return float(scorer.corpus_score(lines[0], [lines[1]]).score), str(scorer.get_signature())
 

@@ -1,4 +1,4 @@
-"""The MT-LSTM of CoVe, as its authors published it.
+"""The MT-LSTM of CoVe, as its authors published it, and as `elmo cove` writes it.
 
     wmtlstm-8f474287.pth    a state dict of torch's two-layer bidirectional LSTM, 300 cells per direction
     glove.840B.300d.txt     the vectors of the words that it reads; they aren't in the first file
@@ -104,5 +104,5 @@ def _wrong_folder(folder: Path, what: str) -> WeightFileError:
     return WeightFileError(
         f"{folder}: {what}, but a folder with two files was expected: CoVe's weights ({PUBLISHED}) "
         "and the vectors of the words that they read (glove.840B.300d.txt). Put both, or links to them, into one "
-        "folder."
+        "folder, or train a model: elmo cove. Its folder has both after the first epoch."
     )
