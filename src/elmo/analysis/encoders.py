@@ -197,7 +197,7 @@ def layer_name(encoder: Encoder, layer: int) -> str:
         return ""
     inner = encoder.encoder if isinstance(encoder, Centered) else encoder
     is_mean = isinstance(inner, WithAverage) and layer == encoder.num_layers - 1
-    return "mean of layers" if is_mean else f"layer {layer}"
+    return "mean of layers" if is_mean else f"layer {layer + getattr(inner, 'lowest_layer', 0)}"
 
 
 def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":

@@ -1,7 +1,7 @@
 """What training CoVe leaves on disk, and how it continues from there.
 
     cove.pth                 the encoder of the best epoch so far, in the layout of the published weights
-    VECTORS                  a copy of the word vectors that it reads, under their own name
+    vectors.txt              a copy of the word vectors that it reads, with their own ending
     training/
         run.json             the settings, and the SHA-256 of all files
         best.safetensors     all weights of the best epoch so far
@@ -52,7 +52,7 @@ class TrainFolder:
         if self.path.exists() and any(self.path.iterdir()):
             raise OutputError(f"{self.path}: exists already. Choose another name, or continue with --resume.")
         self._run.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(self.path / vectors.name, size=vectors.stat().st_size, force=True) as unfinished:
+        with new_file(self.path / f"vectors{vectors.suffix}", size=vectors.stat().st_size, force=True) as unfinished:
             shutil.copyfile(vectors, unfinished)
         write_json(self._run, facts)
 
