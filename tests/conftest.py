@@ -94,7 +94,7 @@ def _is_network(thing: Callable) -> bool:
 # them, because tests replace models and files by things of other types. `elmo.text` and `elmo.weights` are imported
 # above, before the hook.
 NETWORK = ("elmo.engine", "elmo.layer", "elmo.model", "elmo.ops", "elmo.reference")
-ROOMS_WITH_SHAPES = ("analysis", "corpus", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
+ROOMS_WITH_SHAPES = ("analysis", "corpus", "cove", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
 jaxtyping.jaxtyped, jaxtyped = _shapes_checked, jaxtyping.jaxtyped
 install_import_hook([*NETWORK, *(f"elmo.{room}" for room in ROOMS_WITH_SHAPES)], "beartype.beartype")
 

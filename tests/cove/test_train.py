@@ -123,7 +123,9 @@ def test_a_training_that_was_ended_goes_on_to_the_same_model_bit_for_bit(text, t
 
 def test_a_training_that_ended_goes_on_with_more_epochs(text, tmp_path):
     train_cove(text, SETTINGS, tmp_path / "run")
+    (tmp_path / "run" / "vectors.txt").unlink()  # as if it had been killed before they were copied
     train_cove(text, replace(SETTINGS, epochs=3), tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / "vectors.txt").read_bytes() == text.vectors.read_bytes()
     train_cove(text, replace(SETTINGS, epochs=3), tmp_path / "whole")
     assert weights(tmp_path / "run") == weights(tmp_path / "whole")
 

@@ -48,13 +48,14 @@ class TrainFolder:
         """Makes the folder. With `resume`, ConfigError unless there is one of a training with the same `facts`."""
         if resume:
             self._require_same(facts)
-            return
-        if self.path.exists() and any(self.path.iterdir()):
+        elif self.path.exists() and any(self.path.iterdir()):
             raise OutputError(f"{self.path}: exists already. Choose another name, or continue with --resume.")
-        self._run.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(self.path / f"vectors{vectors.suffix}", size=vectors.stat().st_size, force=True) as unfinished:
-            shutil.copyfile(vectors, unfinished)
-        write_json(self._run, facts)
+        else:
+            write_json(self._run, facts)
+        copy = self.path / f"vectors{vectors.suffix}"
+        if not copy.exists():
+            with new_file(copy, size=vectors.stat().st_size, force=False) as unfinished:
+                shutil.copyfile(vectors, unfinished)
 
     def _require_same(self, facts: Mapping[str, Any]) -> None:
         if not self._run.is_file():
