@@ -215,6 +215,13 @@ def test_files_that_are_not_parallel_are_refused_before_anything_is_made(text, t
     assert not (tmp_path / "run").exists()
 
 
+def test_vectors_of_another_language_are_refused_before_anything_is_made(text, tmp_path):
+    write_static_vectors(text.vectors, ["le", "chat"], np.ones((2, 8), np.float32))
+    with pytest.raises(TextError, match="none of the 6 distinct words"):
+        train_cove(text, SETTINGS, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_folder_is_not_overwritten_and_another_training_not_continued(text, tmp_path):
     with pytest.raises(ConfigError, match="no training to resume"):
         train_cove(text, SETTINGS, tmp_path / "run", resume=True)

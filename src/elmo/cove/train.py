@@ -29,7 +29,7 @@ from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, Interrupted, MissingExtraError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.static.vectors import read_static_vectors
+from elmo.static.vectors import vectors_for_words
 
 # Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
@@ -76,18 +76,19 @@ def train_cove(
     """Trains a translation system and leaves its encoder in `folder`, for `CoVeEncoder.load`.
 
     `resume`: continues the training in `folder`. `progress`: receives the target words that are trained on; True: bars
-    on stderr. SIGTERM and Ctrl-C raise Interrupted. Raises TextError for files that aren't parallel, ConfigError if the
-    training diverges or a resumed one had other files or settings, OutputError for a folder that exists, and
-    MissingExtraError if there are test pairs, but no sacrebleu.
+    on stderr. SIGTERM and Ctrl-C raise Interrupted. Raises TextError for files that aren't parallel or have
+    no word with a vector, ConfigError if the training diverges or a resumed one had other files or settings,
+    OutputError for a folder that exists, and MissingExtraError if there are test pairs, but no sacrebleu.
     """
     if text.test:
         bleu([["a"]], [["a"]])  # what is missing is said before hours of training
     place = TrainFolder(folder)
     with following(progress) as reported, stop_flag() as flag, torch.random.fork_rng(devices=[]):
         with flag.at_once():
-            vectors = read_static_vectors(text.vectors)
             pairs, dev = read_pairs(text.train, settings.longest), read_pairs([text.dev])
             tested = read_pairs([text.test]) if text.test else None
+            read = [sentence for part in (pairs, dev, tested) if part for sentence in part.sources]
+            vectors = vectors_for_words(text.vectors, limit=0, wanted={word for words in read for word in words})
             words = target_words(pairs.targets, settings.min_count, settings.max_words)
             train = NumberedPairs(pairs, vectors, words)
             place.begin(_facts(text, settings), text.vectors, resume=resume)
