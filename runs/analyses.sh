@@ -9,8 +9,10 @@
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
 # and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
 # of the test sets, if it is another one. English is also compared with context2vec, trained on the first CONTEXT2VEC
-# lines of train (250,000; 0: leave it out). If it is killed, run it again: what was written is kept. About an hour of
-# one core, a quarter of it each for static vectors and context2vec. Then: python runs/analysis_page.py OUT/*.json
+# lines of train (250,000; 0: leave it out), and, if DATA has mt/multi30k-en-de/{train.{en,de}.xz,{dev,test}.{en,de}},
+# with CoVe, trained on it for at most COVE epochs (30; 0: leave it out), which needs sacrebleu. If it is killed, run it
+# again: what was written is kept, and CoVe's training goes on. About an hour of one core, a quarter of it each for
+# static vectors and context2vec; CoVe takes two more. Then: python runs/analysis_page.py OUT/*.json
 set -euo pipefail
 model=$1 out=$2 data=$3
 language=${LANGUAGE:-en}
@@ -39,6 +41,19 @@ if [ "$language" = en ] && [ "$lines" -gt 0 ]; then
     systems=(--forward --context2vec "$out/context2vec-en")
 else
     systems=(--forward)
+fi
+
+pairs="$data/mt/multi30k-en-de" epochs=${COVE:-30}
+if [ "$language" = en ] && [ "$epochs" -gt 0 ] && [ -d "$pairs" ]; then
+    if [ ! -f "$out/cove-en.txt" ]; then
+        resume=()
+        [ -d "$out/cove-en/training" ] && resume=(--resume)
+        elmo cove "$pairs"/train.{en,de}.xz --dev "$pairs"/dev.{en,de} --test "$pairs"/test.{en,de} \
+            --vectors "$static" -o "$out/cove-en" --cells 150 --min-count 2 --epochs "$epochs" --json "${resume[@]}" \
+            >"$out/cove-en.unfinished"
+        mv "$out/cove-en.unfinished" "$out/cove-en.txt"
+    fi
+    systems+=(--cove "$out/cove-en")
 fi
 
 if [ "$language" = ko ]; then

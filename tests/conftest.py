@@ -94,7 +94,7 @@ def _is_network(thing: Callable) -> bool:
 # them, because tests replace models and files by things of other types. `elmo.text` and `elmo.weights` are imported
 # above, before the hook.
 NETWORK = ("elmo.engine", "elmo.layer", "elmo.model", "elmo.ops", "elmo.reference")
-ROOMS_WITH_SHAPES = ("analysis", "corpus", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
+ROOMS_WITH_SHAPES = ("analysis", "corpus", "cove", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
 jaxtyping.jaxtyped, jaxtyped = _shapes_checked, jaxtyping.jaxtyped
 install_import_hook([*NETWORK, *(f"elmo.{room}" for room in ROOMS_WITH_SHAPES)], "beartype.beartype")
 
@@ -107,7 +107,7 @@ FILES_OF_TORCH = (
         for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")
     ),
     *(f"context2vec/test_{name}.py" for name in ("network", "train")),
-    "cove/test_encoder.py",
+    *(f"cove/test_{name}.py" for name in ("encoder", "network", "train")),
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),

@@ -10,6 +10,7 @@ from elmo.analysis.geometry import SampleSettings
 from elmo.analysis.neighbors.occurrences import PrecisionLimits
 from elmo.config import BiLMConfig
 from elmo.context2vec.settings import Context2VecSettings
+from elmo.cove.settings import CoVeSettings
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -82,8 +83,8 @@ def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
 
 @pytest.mark.parametrize(
     "settings",
-    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, SampleSettings, PrecisionLimits, FinetuneConfig,
-     PretrainConfig, BiLMConfig,
+    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, CoVeSettings, SampleSettings, PrecisionLimits,
+     FinetuneConfig, PretrainConfig, BiLMConfig,
      *(task.settings for task in map(find, ("ner", "pos", "sst", "snli", "squad", "srl", "coref", "autoencoder")))],
 )  # fmt: skip
 def test_no_setting_takes_a_number_that_is_none(settings):

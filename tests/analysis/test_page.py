@@ -98,6 +98,9 @@ def place(tmp_path, monkeypatch, one_thread) -> Path:
         (tmp_path / name).write_text("\n".join(text * 6) + "\n", encoding="utf-8")
     (tmp_path / "my-korean-text.txt").write_text("배우 연기를 잘 한다 .\n연기를 보았다 .\n" * 4, encoding="utf-8")
     (tmp_path / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n", encoding="utf-8")
+    for name in ("train", "dev"):
+        for language in ("en", "de"):
+            (tmp_path / f"{name}.{language}").write_text("a b\nb a a\n" * 8, encoding="utf-8")
     words = "".join(f"{at}\t{word}\t_\t_\t{tag}" + "\t_" * 5 + "\n" for at, word, tag in ((1, "a", "D"), (2, "b", "N")))
     for name in ("train", "dev", "test"):
         (tmp_path / f"{name}.conllu").write_text(f"{words}\n" * 30, encoding="utf-8")

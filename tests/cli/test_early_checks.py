@@ -48,6 +48,7 @@ for argv in json.load(sys.stdin):
 json.dump(found, sys.stdout)
 """
 
+COVE = "--dev {}/text.txt {}/text.txt --vectors {}/text.txt -o {}/new"
 LABELLED = "the O\nbank B-X\n\n"
 # name: (arguments, what the message says); {} stands for the folder of the files below
 CASES = {
@@ -82,6 +83,10 @@ CASES = {
     "neighbors: no vectors": ("analyze neighbors {}/deaf '[a] b' --static {}/none", "there is no such file"),
     "precision: no context2vec": ("analyze precision {}/text.txt --context2vec {}/none", "there is no such folder"),
     "context2vec: no text": ("context2vec {}/none.txt -o {}/new", "there is no such file"),
+    "cove: no text": (f"cove {{}}/text.txt {{}}/none {COVE}", "{}/none: there is no such file"),
+    "cove: no dev": (f"cove {{}}/text.txt {{}}/text.txt {COVE} --dev {{}}/none {{}}/text.txt", "{}/none: there is no"),
+    "cove: a pipe": (f"cove {{}}/text.txt {{}}/text.txt {COVE} --vectors {{}}/pipe", "{}/pipe: can be read only once"),
+    "cove: in the way": (f"cove {{}}/text.txt {{}}/text.txt {COVE} -o {{}}/text.txt", "is not a folder"),
     "context2vec: in the way": ("context2vec {}/text.txt -o {}/deaf", "exists already"),
     "wsd: no training": (
         "analyze wsd --train {}/none --test {}/text.txt --inventory {}/text.txt", "there is no such file",
@@ -309,7 +314,8 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
     assert {place for place, role in found.items() if role == "file"} == {
         ("analyze.geometry", "text"), ("analyze.pos", "dev"), ("analyze.pos", "test"), ("analyze.pos", "train"),
         ("analyze.precision", "corpus"), ("analyze.wsd", "dev"), ("analyze.wsd", "inventory"), ("analyze.wsd", "test"),
-        ("analyze.wsd", "train"), ("explore", "text"),
+        ("analyze.wsd", "train"), ("cove", "dev"), ("cove", "test"), ("cove", "texts"),
+        ("cove", "vectors"), ("explore", "text"),
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "unchecked"} == {
         ("convert", "model"), ("embed", "inputs"), ("embed", "model"), ("embed", "output"), ("finetune", "data"),

@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from elmo.weights.native.write import write
 
 ROOT = Path(__file__).resolve().parents[2]
 SENSES = ROOT / "tests" / "analysis" / "senses" / "corpus"
+
+COVE = "1" if find_spec("sacrebleu") else "0"
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +41,11 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
     for part in ("train", "dev", "test"):
         packed(tmp_path / "data" / "pos" / "ud-en-ewt" / f"{part}.conllu.xz", [*tags, ""] * 30)
     semcor(tmp_path / "data" / "wsd" / "semcor")
+    pairs = tmp_path / "data" / "mt" / "multi30k-en-de"
+    for language in ("en", "de"):
+        packed(pairs / f"train.{language}.xz", lines)
+        for part in ("dev", "test"):
+            (pairs / f"{part}.{language}").write_text("\n".join(lines[:9]) + "\n", encoding="utf-8")
     packed(tmp_path / "data" / "wsd" / "sense-inventory.tsv.xz", (SENSES / "senses.tsv").read_text().splitlines())
     (tmp_path / "data" / "wsd-raganato").mkdir()
     for name in ("senseval2", "senseval3", "semeval2013", "semeval2007"):
@@ -63,7 +71,8 @@ def semcor(folder: Path) -> None:
 
 
 def run(place: Path) -> str:
-    environment = os.environ | {"PATH": f"{place / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
+    path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PATH": f"{place / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": path, "COVE": COVE}
     command = [ROOT / "runs" / "analyses.sh", place / "tiny", place / "out", place / "data"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
@@ -77,5 +86,6 @@ def test_all_analyses_of_a_model_are_recorded_once(place):
     records = {path.name: path.stat().st_mtime_ns for path in (place / "out").glob("*.json")}
     assert set(records) == {f"{name}-tiny.json" for name in ("neighbors", "precision", "wsd", "pos", "geometry")}
     assert all(f"Table {number}: " in shown for number in (4, 5, 6))
+    assert ("CoVe, layer 2" in (place / "out" / "wsd-tiny.txt").read_text("utf-8")) == (COVE == "1")
     assert "Table 6: " in run(place)
     assert {path.name: path.stat().st_mtime_ns for path in (place / "out").glob("*.json")} == records

@@ -61,6 +61,7 @@ def test_another_layout_is_refused(file, changed, said):
 def test_a_folder_holds_the_weights_and_the_vectors(tmp_path):
     for name in ("glove.txt", "mt.pth", ".hidden"):
         (tmp_path / name).touch()
+    (tmp_path / "training").mkdir()
     found = files_of(tmp_path)
     assert (found.weights.name, found.vectors.name) == ("mt.pth", "glove.txt")
 

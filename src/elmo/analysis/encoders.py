@@ -197,7 +197,7 @@ def layer_name(encoder: Encoder, layer: int) -> str:
         return ""
     inner = encoder.encoder if isinstance(encoder, Centered) else encoder
     is_mean = isinstance(inner, WithAverage) and layer == encoder.num_layers - 1
-    return "mean of layers" if is_mean else f"layer {layer}"
+    return "mean of layers" if is_mean else f"layer {layer + getattr(inner, 'lowest_layer', 0)}"
 
 
 def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
@@ -241,7 +241,8 @@ class EncoderChoice:
     context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""
     cove: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
-    """CoVe to compare with: a folder with its published weights (.pth) and the GloVe vectors that they read."""
+    """CoVe to compare with: a folder that 'elmo cove' made, or one with the published weights (.pth) and the GloVe
+    vectors that they read."""
     forward: bool = False
     """Also analyze the forward half of the biLM's layers alone: a language model that has read nothing to the right."""
     random: bool = False
@@ -277,7 +278,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec, device=choice.device)
     if choice.cove is not None:
         require_torch("CoVe")
-        from elmo.cove import CoVeEncoder  # as above
+        from elmo.cove.encoder import CoVeEncoder  # as above
 
         found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
     return found

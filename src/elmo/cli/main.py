@@ -38,6 +38,7 @@ VERBS = {
     "finetune": "continue a model on another domain's text, with perplexities before and after",
     "static": "train static word vectors on the same text, as a baseline",
     "context2vec": "train context2vec, which the paper compares ELMo with, on the same text",
+    "cove": "train CoVe, a translation system's encoder, which the paper compares ELMo with",
     "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
     "scores": "the log-probability of every sentence of a text",
@@ -52,7 +53,7 @@ VERBS = {
     "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
-_TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec")
+_TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec", "cove")
 _LONGEST_PLACE = 200
 _PACKAGE = Path(elmo.__file__).parent
 

@@ -1,4 +1,4 @@
-"""The MT-LSTM of CoVe, as its authors published it.
+"""The MT-LSTM of CoVe, as its authors published it, and as `elmo cove` writes it.
 
     wmtlstm-8f474287.pth    a state dict of torch's two-layer bidirectional LSTM, 300 cells per direction
     glove.840B.300d.txt     the vectors of the words that it reads; they aren't in the first file
@@ -46,13 +46,14 @@ class CoVeFiles:
 
 
 def files_of(folder: Path | str) -> CoVeFiles:
-    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name.
+    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name. Folders in it, such
+    as the training's, don't count.
 
     Raises WeightFileError if there are others, or fewer.
     """
     folder = Path(folder)
     try:
-        found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        found = sorted(path for path in folder.iterdir() if not (path.name.startswith(".") or path.is_dir()))
     except OSError as error:
         raise _wrong_folder(folder, f"can't be listed ({error.strerror or error})") from None
     weights = [path for path in found if path.suffix == WEIGHTS_SUFFIX]
@@ -103,5 +104,5 @@ def _wrong_folder(folder: Path, what: str) -> WeightFileError:
     return WeightFileError(
         f"{folder}: {what}, but a folder with two files was expected: CoVe's weights ({PUBLISHED}) "
         "and the vectors of the words that they read (glove.840B.300d.txt). Put both, or links to them, into one "
-        "folder."
+        "folder, or train a model: elmo cove. Its folder has both after the first epoch."
     )

@@ -154,7 +154,7 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     assert set(encoders) <= record["encoders"].keys()
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
-    assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", *encoders[2:]))
+    assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", "CoVe, layer 2", *encoders[2:]))
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
 
 

@@ -19,7 +19,7 @@ GROUP = "elmo.encoders"
 
 _COMPARED = {
     "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
-    "cove": "elmo.cove:CoVeEncoder.load",
+    "cove": "elmo.cove.encoder:CoVeEncoder.load",
 }
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.cove import CoVeEncoder
+from elmo.analysis.encoders import Centered, layer_name
+from elmo.cove.encoder import CoVeEncoder
 from elmo.errors import WeightFileError
 from elmo.static.vectors import StaticVectors, write_static_vectors
 from elmo.weights.cove import CoVeModel, shapes
@@ -107,6 +108,11 @@ def test_the_hash_is_of_weights_vectors_and_words(random, vectors):
         CoVeEncoder(model, StaticVectors(WORDS[::-1], vectors.vectors)),
     ]
     assert len({one.model_hash for one in [CoVeEncoder(model, vectors), *others]}) == 4
+
+
+def test_tables_call_its_layers_what_the_papers_do(encoder):
+    assert [layer_name(encoder, layer) for layer in range(2)] == ["layer 1", "layer 2"]
+    assert layer_name(Centered(encoder, [["the", "sat"]]), 1) == "layer 2"
 
 
 def test_a_folder_is_loaded(tmp_path: Path, random, vectors):

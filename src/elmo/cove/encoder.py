@@ -27,6 +27,8 @@ class CoVeEncoder:
     """
 
     num_layers, keep_boundaries = NUM_LAYERS, False
+    lowest_layer = 1
+    """Its number in tables, as in the paper's: layer 0 would be the word vectors alone."""
 
     def __init__(self, model: CoVeModel, vectors: StaticVectors, *, device: str = "cpu") -> None:
         """`vectors`: those that the LSTM was trained on, GloVe's of 840 billion tokens for the published one. Others

@@ -1,0 +1,36 @@
+"""Settings of training CoVe's translation system; the defaults are its authors'."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from elmo.setting_checks import Chance, Must, Positive, PositiveInt, Settings, at_least, from_to
+
+_Number = Annotated[int, from_to(1, 100_000)]
+
+
+@dataclass(frozen=True)
+class CoVeSettings(Settings):
+    """How the translation system is trained."""
+
+    cells: _Number = 300
+    """Cells per direction of the encoder; a layer's vector and each decoder layer have twice as many."""
+    max_words: Annotated[int, from_to(1, 10_000_000)] = 50_000
+    """Words of the target language at most, the most frequent ones; all others are one unknown word."""
+    min_count: _Number = 1
+    """Target words that occur less often are unknown too."""
+    longest: Annotated[int, from_to(1, 1000)] = 50
+    """Tokens; pairs of which either side is longer are left out."""
+    dropout: Chance = 0.2
+    """Of word vectors, between layers, and of the outputs of encoder and attention."""
+    epochs: PositiveInt = 30
+    """Passes over the pairs at most."""
+    batch_pairs: _Number = 64
+    """Pairs of a step, of about the same source length."""
+    learning_rate: Positive = 1.0
+    """Of plain gradient descent; halved after each epoch that doesn't lower the dev perplexity."""
+    least_learning_rate: Annotated[float, at_least(0)] = 0.03
+    """Training ends when the learning rate falls below it."""
+    clip_norm: Positive = 5.0
+    """Longer gradients are scaled to this global norm."""
+    seed: Annotated[int, Must("from 0 to 2 ** 32 - 1", lambda value: 0 <= value < 1 << 32)] = 0
+    """Seed of all random choices."""
