@@ -43,6 +43,7 @@ _ROLES: dict[str, Role] = {
     "cache": "kept folder",
     "context2vec": "input folder",
     "cove": "input folder",
+    "mssg": "file",
 }
 
 
