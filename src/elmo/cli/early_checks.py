@@ -43,7 +43,6 @@ _ROLES: dict[str, Role] = {
     "cache": "kept folder",
     "context2vec": "input folder",
     "cove": "input folder",
-    "mssg": "file",
 }
 
 

@@ -86,6 +86,6 @@ def sense_neighbors(mssg: MSSGEncoder, tokens: Sequence[str], place: int, count:
     senses = mssg.senses
     chosen = senses.chosen(tokens, senses.contexts(tokens, mssg.window))[place]
     return [
-        {"sense": senses.name(row), "chosen": row == chosen, "nearest": senses.neighbors(row, count)}
+        {"sense": senses.name(row), "chosen": bool(row == chosen), "nearest": senses.neighbors(row, count)}
         for row in senses.rows(tokens[place])
     ]
