@@ -9,8 +9,9 @@
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
 # and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
 # of the test sets, if it is another one. English is also compared with context2vec, trained on the first CONTEXT2VEC
-# lines of train (250,000; 0: leave it out). If it is killed, run it again: what was written is kept. About an hour of
-# one core, a quarter of it each for static vectors and context2vec. Then: python runs/analysis_page.py OUT/*.json
+# lines of train (250,000; 0: leave it out), and with MSSG. If it is killed, run it again: what was written is kept.
+# About an hour of one core, a quarter of it each for static vectors and context2vec. Then:
+# python runs/analysis_page.py OUT/*.json
 set -euo pipefail
 model=$1 out=$2 data=$3
 language=${LANGUAGE:-en}
@@ -39,6 +40,11 @@ if [ "$language" = en ] && [ "$lines" -gt 0 ]; then
     systems=(--forward --context2vec "$out/context2vec-en")
 else
     systems=(--forward)
+fi
+if [ "$language" = en ]; then
+    senses="$out/senses-en.txt"
+    [ -f "$senses" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$senses" --kind mssg --seed 1
+    systems+=(--mssg "$senses")
 fi
 
 if [ "$language" = ko ]; then
