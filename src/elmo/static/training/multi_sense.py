@@ -165,7 +165,7 @@ def _fields(one: Block | SenseTables) -> list[np.ndarray]:
 
 
 def step_plainly(tables: SenseTables, block: Block, settings: StaticSettings) -> None:
-    """The same in numpy, a thousand times slower."""
+    """The same in numpy, a hundred times slower."""
     drawn = iter(block.drawn.reshape(-1, settings.num_negatives))
     ids = block.ids.tolist()
     for place, word in enumerate(ids):
