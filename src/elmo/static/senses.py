@@ -52,7 +52,7 @@ class SenseVectors:
     def contexts(self, tokens: Sequence[str], window: int) -> Float32[np.ndarray, "tokens dim"]:
         """For each token the mean of the global vectors of up to `window` known words to each side; zeros without."""
         known = np.flatnonzero(self.static.rows(tokens) >= 0)
-        vectors = self.static.lookup([tokens[place] for place in known])
+        vectors = self.static.lookup([tokens[place] for place in known.tolist()])
         sums = np.concatenate([np.zeros((1, self.static.dim)), np.cumsum(vectors, axis=0, dtype=np.float64)])
         # An unknown token is between the known ones before and after it.
         before = np.searchsorted(known, np.arange(len(tokens)))

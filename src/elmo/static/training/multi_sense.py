@@ -171,7 +171,7 @@ def step_plainly(tables: SenseTables, block: Block, settings: StaticSettings) ->
     for place, word in enumerate(ids):
         if word >= 0 and (near := _near(ids, place, int(block.radius[place]))):
             context = tables.values[near].mean(axis=0)
-            row = tables.starts[word] + _sense(tables, word, context, settings.new_sense_below)
+            row = int(tables.starts[word]) + _sense(tables, word, context, settings.new_sense_below)
             tables.counts[row] += 1
             tables.centroids[row] += (context - tables.centroids[row]) / tables.counts[row]
             for target in near:
