@@ -73,7 +73,7 @@ def test_a_text_becomes_vectors_of_senses(tmp_path, capsys, senses):
     report = json.loads(capsys.readouterr().out)
     found = read_sense_vectors(output)
     assert report["words"] == len(found.static) == 8 and report["senses"] == len(found.vectors) > 8
-    assert len(found.rows("은행")) == 2
+    assert len(found.rows("은행")) >= 2
     assert main([*command, "--force"]) == 0
     assert f"8 words with {report['senses']} senses of dimension 6, from 270 tokens" in capsys.readouterr().out
 
