@@ -9,10 +9,11 @@
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
 # and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
 # of the test sets, if it is another one. English is also compared with context2vec, trained on the first CONTEXT2VEC
-# lines of train (250,000; 0: leave it out), and, if DATA has mt/multi30k-en-de/{train.{en,de}.xz,{dev,test}.{en,de}},
-# with CoVe, trained on it for at most COVE epochs (30; 0: leave it out), which needs sacrebleu. If it is killed, run it
-# again: what was written is kept, and CoVe's training goes on. About an hour of one core, a quarter of it each for
-# static vectors and context2vec; CoVe takes two more. Then: python runs/analysis_page.py OUT/*.json
+# lines of train (250,000; 0: leave it out), with MSSG, and, if DATA has the pairs of sentences
+# mt/multi30k-en-de/{train.{en,de}.xz,{dev,test}.{en,de}}, with CoVe, trained on them for at most COVE epochs (30; 0:
+# leave it out), which needs sacrebleu. If it is killed, run it again: what was written is kept, and CoVe's training goes
+# on. About an hour of one core, a quarter of it each for static vectors and context2vec; CoVe takes two more. Then:
+# python runs/analysis_page.py OUT/*.json
 set -euo pipefail
 model=$1 out=$2 data=$3
 language=${LANGUAGE:-en}
@@ -41,6 +42,11 @@ if [ "$language" = en ] && [ "$lines" -gt 0 ]; then
     systems=(--forward --context2vec "$out/context2vec-en")
 else
     systems=(--forward)
+fi
+if [ "$language" = en ]; then
+    senses="$out/senses-en.txt"
+    [ -f "$senses" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$senses" --kind mssg --seed 1
+    systems+=(--mssg "$senses")
 fi
 
 pairs="$data/mt/multi30k-en-de" epochs=${COVE:-30}

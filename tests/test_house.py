@@ -22,6 +22,7 @@ FLOORS = {
     "analysis": 9,
     "context2vec": 8,
     "cove": 8,
+    "mssg": 8,
     "pretrain": 8,
     "embed": 7,
     "corpus": 7,

@@ -81,6 +81,7 @@ CASES = {
     "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
     "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "there is no such folder"),
     "neighbors: no vectors": ("analyze neighbors {}/deaf '[a] b' --static {}/none", "there is no such file"),
+    "neighbors: no mssg": ("analyze neighbors {}/deaf '[a] b' --mssg {}/none", "there is no such file"),
     "precision: no context2vec": ("analyze precision {}/text.txt --context2vec {}/none", "there is no such folder"),
     "context2vec: no text": ("context2vec {}/none.txt -o {}/new", "there is no such file"),
     "cove: no text": (f"cove {{}}/text.txt {{}}/none {COVE}", "{}/none: there is no such file"),
@@ -222,8 +223,12 @@ CASES = {
     ),
     "bench: size": ("bench -m {}/deaf --size small", "--size was given together with --model {}/deaf"),
     "static: workers": (
-        "static {}/text.txt -o {}/new --kind glove --workers 2 --negatives 5",
-        "--workers and --negatives were given with --kind glove, but only word2vec and fasttext",
+        "static {}/text.txt -o {}/new --kind glove --workers 2",
+        "--workers was given with --kind glove, but only word2vec and fasttext",
+    ),
+    "static: senses": (
+        "static {}/text.txt -o {}/new --senses 2 --new-sense-below -0.5",
+        "--senses and --new-sense-below were given with --kind word2vec, but only mssg",
     ),
     "static: n-grams": ("static {}/text.txt -o {}/new --buckets 9", "--buckets was given with --kind word2vec"),
     "finetune: default": (
@@ -308,7 +313,7 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
     # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
     assert {field for (_, field), role in found.items() if role == "input"} == {
-        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "records",
+        "api_key_file", "config", "data", "dev", "gold", "manifest", "mssg", "old", "options", "predicted", "records",
         "softmax", "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "file"} == {

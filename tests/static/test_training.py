@@ -186,7 +186,7 @@ def test_a_text_without_neighbors_is_refused(tmp_path, kind):
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"dim": 0}, {"window": 64}, {"epochs": -1}, {"x_max": 0.0}, {"seed": 1 << 32}, {"negatives": 0}),
+        *({"dim": 0}, {"window": 64}, {"epochs": -1}, {"x_max": 0.0}, {"seed": 1 << 32}, {"negatives": -1}),
         *({"min_ngram": -2}, {"min_ngram": 0}, {"min_ngram": 9}, {"min_ngram": 3, "max_ngram": 2}),
     ],
 )

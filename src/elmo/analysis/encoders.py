@@ -13,6 +13,7 @@ import tyro
 
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.mssg import MSSGEncoder
 from elmo.process.device import Device, require_torch
 from elmo.shapes import Float
 from elmo.static.vectors import StaticVectors, read_static_vectors
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 BILM, FORWARD, RANDOM, AGAINST = "biLM", "forward LM", "random biLM", "other biLM"
 STATIC, CONTEXT, CONTEXT2VEC, COVE = "static", "context average", "context2vec", "CoVe"
+MSSG = "MSSG"
 
 
 def token_layers(
@@ -177,7 +179,7 @@ def require_known_words(encoders: Mapping[str, Encoder], words: Iterable[str]) -
     No more of `words` is read than is needed.
     """
     inner = (one.encoder if isinstance(one, Centered) else one for one in encoders.values())
-    unknown = [one for one in inner if isinstance(one, StaticEncoder)]
+    unknown = [one for one in inner if isinstance(one, StaticEncoder | MSSGEncoder)]
     different: set[str] = set()
     for word in words if unknown else ():
         different.add(word)
@@ -243,6 +245,9 @@ class EncoderChoice:
     cove: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """CoVe to compare with: a folder that 'elmo cove' made, or one with the published weights (.pth) and the GloVe
     vectors that they read."""
+    mssg: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Sense vectors of MSSG to compare with, made by 'elmo static --kind mssg' or its authors' program. Layer 0: the
+    vector of the sense that the context chooses; layer 1: the context, the mean of the words around."""
     forward: bool = False
     """Also analyze the forward half of the biLM's layers alone: a language model that has read nothing to the right."""
     random: bool = False
@@ -256,7 +261,7 @@ class EncoderChoice:
 def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[str, Encoder]:
     """By name: the biLM's layers and their mean; another model's `against` it; with `forward` the forward half of its
     layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
-    the mean of the words around it; a model of `context2vec`; one of `cove`."""
+    the mean of the words around it; a model of `context2vec`; one of `cove`; sense vectors of `mssg`."""
     from elmo.embed.embedder import Embedder  # here: `EncoderChoice` is read for every --help
 
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
@@ -281,6 +286,8 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         from elmo.cove.encoder import CoVeEncoder  # as above
 
         found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
+    if choice.mssg is not None:
+        found[MSSG] = MSSGEncoder.load(choice.mssg)
     return found
 
 
@@ -296,6 +303,7 @@ def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[st
         "static": choice.static and choice.static.name,
         "context2vec": choice.context2vec and choice.context2vec.name,
         "cove": choice.cove and choice.cove.name,
+        "mssg": choice.mssg and choice.mssg.name,
         "encoders": {
             name: {"hash": one.model_hash, "num_layers": one.num_layers, "dim": one.layer_dim}
             for name, one in encoders.items()

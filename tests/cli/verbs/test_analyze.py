@@ -42,6 +42,27 @@ def test_neighbors_are_shown_for_every_layer(folder, capsys):
     assert "layer 2" in page and "[bank] lent money" in page
 
 
+def test_senses_of_a_word_have_neighbors_of_their_own(folder, tmp_path, capsys):
+    # A word, its global vector, and its senses with their centroids.
+    words = ["bank 2", "0 0", "1 0", "0 1", "0 1", "1 0", "river 1", "1 0", "1 0", "1 0", "money 1", *["0 1"] * 3]
+    (tmp_path / "senses.txt").write_text("\n".join(["3 2 2 0", *words, ""]))
+    command = [
+        "neighbors",
+        str(folder),
+        "the river [bank] is here",
+        "--mssg",
+        str(tmp_path / "senses.txt"),
+        "--top",
+        "1",
+    ]
+    assert analyze.main(command) == 0
+    page = capsys.readouterr().out
+    assert "\nbank-1\n  river 1.00\n\nbank-2: chosen by this sentence\n  money 1.00\n" in page
+    assert analyze.main([*command, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["mssg"] == "senses.txt" and [one["chosen"] for one in record["queries"][0]["mssg"]] == [False, True]
+
+
 def test_neighbors_as_json_have_sentences_and_cosines(folder, tmp_path, capsys):
     (tmp_path / "static.txt").write_text("bank 1 0\nriver 0 1\nmoney 1 0.1\n")
     command = ["neighbors", str(folder), "the [bank] is here", "--json", "--static", str(tmp_path / "static.txt")]
@@ -123,11 +144,16 @@ def cove_folder(folder: Path) -> Path:
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
+    words = [
+        f"{word} 2\n1 0\n1 {place}\n0 1\n{place} 1\n1 1\n" for place, word in enumerate(("bank", "a", "b", "play"))
+    ]
+    (folder / "senses.txt").write_text("4 2 2 0\n" + "".join(words))
     if not (folder / "context2vec").exists():
         learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
         assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
     files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random", "--forward"]
     files += ["--context2vec", str(folder / "context2vec"), "--cove", str(cove_folder(folder / "cove"))]
+    files += ["--mssg", str(folder / "senses.txt")]
     senses = ["--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")]
     return {
         "wsd": [*senses, "--dev", str(CORPUS / "t.data.xml"), "--inventory", str(CORPUS / "senses.tsv"), *files],
@@ -150,7 +176,7 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
-    encoders = ["biLM", "forward LM", "random biLM", "static", "context average", "context2vec", "CoVe"]
+    encoders = ["biLM", "forward LM", "random biLM", "static", "context average", "context2vec", "CoVe", "MSSG"]
     assert set(encoders) <= record["encoders"].keys()
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)

@@ -9,6 +9,7 @@ import numpy as np
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
 from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
+from elmo.mssg import MSSGEncoder
 from elmo.setting_checks import require_setting
 from elmo.static.vectors import StaticVectors
 from elmo.text.sentence_checks import require_place
@@ -72,3 +73,19 @@ def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[
     cosines[row] = -np.inf
     best = np.argsort(-cosines, kind="stable")[:count]
     return [(static.words[place], float(cosines[place])) for place in best if np.isfinite(cosines[place])]
+
+
+def sense_neighbors(mssg: MSSGEncoder, tokens: Sequence[str], place: int, count: int = 10) -> list[dict[str, object]]:
+    """Of each sense of a word in a sentence, its name, the nearest senses of other words by cosine, and whether the
+    sentence chooses it. Empty if the file doesn't have the word.
+
+    Raises ConfigError for a place outside the sentence, or a `count` below 1.
+    """
+    require_place(tokens, place)
+    require_setting(count >= 1, "count", count, "1 or more")
+    senses = mssg.senses
+    chosen = senses.chosen(tokens, senses.contexts(tokens, mssg.window))[place]
+    return [
+        {"sense": senses.name(row), "chosen": bool(row == chosen), "nearest": senses.neighbors(row, count)}
+        for row in senses.rows(tokens[place])
+    ]

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 # What only some methods use.
 _KINDS_OF_OPTIONS = (
-    (("word2vec", "fasttext"), ("--architecture", "--negatives", "--subsample", "--workers")),
+    (("word2vec", "fasttext"), ("--architecture", "--workers")),
+    (("word2vec", "fasttext", "mssg"), ("--negatives", "--subsample")),
     (("fasttext",), ("--min-ngram", "--max-ngram", "--buckets")),
     (("glove",), ("--x-max", "--alpha")),
+    (("mssg",), ("--senses", "--new-sense-below", "--sense-words")),
 )
 
 
@@ -59,7 +61,8 @@ class TrainingText(TextForm):
 @dataclass(frozen=True)
 class Arguments:
     """Train one vector for each word of a text, so that ELMo can be compared with static vectors trained on the same
-    text. The result has word2vec's text format, which 'elmo task --static' and other programs read."""
+    text. The result has word2vec's text format, which 'elmo task --static' and other programs read; with --kind mssg it
+    has several vectors for a word and MSSG's format, which 'elmo analyze --mssg' reads."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
@@ -79,6 +82,7 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "static", flag_pairs=True, ignored=_ignored)
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
+    from elmo.static.senses import write_sense_vectors
     from elmo.static.training.train import train_static_vectors
     from elmo.static.vectors import write_static_vectors
 
@@ -88,19 +92,24 @@ def main(argv: list[str]) -> int:
         trained = train_static_vectors(
             corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
         )
-        write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
+        if trained.senses is None:
+            write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
+        else:
+            write_sense_vectors(unfinished, trained.senses)
     code = list_skipped(corpus.bad_lines)
     report = {
         "output": str(arguments.output),
         "kind": arguments.recipe.kind,
         "words": len(trained.static),
+        **({} if trained.senses is None else {"senses": len(trained.senses.vectors)}),
         "dim": trained.static.dim,
         "tokens": trained.num_tokens,
         "sentences": trained.num_sentences,
         "seconds": round(trained.seconds, 1),
     }
+    senses = "" if trained.senses is None else f" with {len(trained.senses.vectors):,} senses"
     text = (
-        f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
+        f"{arguments.output}: {len(trained.static):,} words{senses} of dimension {trained.static.dim}, from "
         f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
     )
     print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)

@@ -3,13 +3,22 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from elmo.setting_checks import NotNegative, NotNegativeInt, Positive, PositiveInt, Settings, from_to, require_setting
+from elmo.setting_checks import (
+    Must,
+    NotNegative,
+    NotNegativeInt,
+    Positive,
+    PositiveInt,
+    Settings,
+    from_to,
+    require_setting,
+)
 
-Kind = Literal["word2vec", "fasttext", "glove"]
+Kind = Literal["word2vec", "fasttext", "glove", "mssg"]
 
 # The original programs' defaults.
-_EPOCHS = {"word2vec": 5, "fasttext": 5, "glove": 15}
-_WINDOWS = {"word2vec": 5, "fasttext": 5, "glove": 10}
+_EPOCHS = {"word2vec": 5, "fasttext": 5, "glove": 15, "mssg": 1}
+_WINDOWS = {"word2vec": 5, "fasttext": 5, "glove": 10, "mssg": 5}
 _LEARNING_RATES = {"skipgram": 0.025, "cbow": 0.05, "glove": 0.05}
 # More is a typing error, and would run for years or out of memory.
 _MOST = 10_000
@@ -22,7 +31,9 @@ class StaticSettings(Settings):
 
     kind: Kind = "word2vec"
     """word2vec and fasttext: a word predicts its neighbors against random words (by gensim: pip install
-    'pyelmo[static]'); glove: two vectors' product is the logarithm of how often their words occur near each other."""
+    'pyelmo[static]'); glove: two vectors' product is the logarithm of how often their words occur near each other;
+    mssg: skip-gram with several vectors for a frequent word, one of which each occurrence's context chooses; the file
+    has a format of its own."""
     dim: Annotated[int, from_to(1, _MOST)] = 100
     """Dimensions of a vector."""
     min_count: PositiveInt = 5
@@ -30,9 +41,9 @@ class StaticSettings(Settings):
     max_words: NotNegativeInt = 0
     """The most frequent words only; 0: all."""
     window: NotNegativeInt = 0
-    """How many words to each side count as near; 0: 5, glove 10."""
+    """How many words to each side count as near; 0: 5, glove 10. mssg: at most so many, drawn for each token."""
     epochs: Annotated[int, from_to(0, _MOST)] = 0
-    """Passes over the text (glove: over the counts); 0: 5, glove 15."""
+    """Passes over the text (glove: over the counts); 0: 5, glove 15, mssg 1."""
     learning_rate: NotNegative = 0.0
     """The peak rate; 0: 0.025, cbow and glove 0.05."""
     lower_case: bool = False
@@ -40,11 +51,11 @@ class StaticSettings(Settings):
     architecture: Literal["skipgram", "cbow"] = "skipgram"
     """word2vec, fasttext: skipgram: a word predicts each of its neighbors; cbow: all neighbors together predict the
     word."""
-    negatives: Annotated[int, from_to(1, _MOST)] = 5
-    """word2vec, fasttext: random words for each true one."""
+    negatives: Annotated[int, from_to(0, _MOST)] = 0
+    """word2vec, fasttext, mssg: random words for each true one; 0: 5, mssg 1."""
     subsample: NotNegative = 1e-3
-    """word2vec, fasttext: occurrences of words with a larger share of the text are dropped at random, the more frequent
-    the word the more of them."""
+    """word2vec, fasttext, mssg: occurrences of words with a larger share of the text are dropped at random, the more
+    frequent the word the more of them."""
     min_ngram: PositiveInt = 3
     """fasttext: length of the shortest parts of words that have vectors; at most max_ngram."""
     max_ngram: Annotated[int, from_to(0, 1_000)] = 6
@@ -55,6 +66,13 @@ class StaticSettings(Settings):
     """glove: pairs at least this frequent have full weight."""
     alpha: float = 0.75
     """glove: the weight of rarer pairs is (count / x_max) ** alpha."""
+    senses: Annotated[int, from_to(0, 1_000)] = 0
+    """mssg: vectors of a frequent word; 0: 3, and at most 10 with new_sense_below."""
+    new_sense_below: Annotated[float, Must("a cosine: from -1 to 1", lambda value: -1 <= value <= 1)] | None = None
+    """mssg: words begin with one sense, and get another one when a context's cosine with every sense so far is below
+    this, such as -0.5 (NP-MSSG); without it, all have the same number."""
+    sense_words: NotNegativeInt = 4_000
+    """mssg: how many of the most frequent words have several senses."""
     seed: Annotated[int, from_to(0, (1 << 32) - 1)] = 0
     """Seed of all random choices."""
 
@@ -79,3 +97,13 @@ class StaticSettings(Settings):
     def start_rate(self) -> float:
         """`learning_rate`, or the method's own."""
         return self.learning_rate or _LEARNING_RATES["glove" if self.kind == "glove" else self.architecture]
+
+    @property
+    def num_negatives(self) -> int:
+        """`negatives`, or the method's own."""
+        return self.negatives or (1 if self.kind == "mssg" else 5)
+
+    @property
+    def num_senses(self) -> int:
+        """`senses`, or the method's own."""
+        return self.senses or (3 if self.new_sense_below is None else 10)

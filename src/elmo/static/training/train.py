@@ -1,4 +1,5 @@
-"""Training static vectors: a corpus -> words and vectors. word2vec and fastText by gensim, GloVe in `glove`.
+"""Training static vectors: a corpus -> words and vectors. word2vec and fastText by gensim, GloVe in `glove`, MSSG in
+`multi_sense`.
 
 Source: Mikolov et al. 2013 (skip-gram, CBOW, negative sampling); Bojanowski et al. 2017 (n-grams).
 """
@@ -14,7 +15,9 @@ from elmo.errors import ConfigError, MissingExtraError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float32
+from elmo.static.senses import SenseVectors
 from elmo.static.training.corpus import Corpus, count_words
+from elmo.static.training.multi_sense import multi_sense
 from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
@@ -28,6 +31,9 @@ class TrainedVectors:
     """The result of a training."""
 
     static: StaticVectors
+    """mssg: the global vectors"""
+    senses: SenseVectors | None
+    """mssg: all of them"""
     num_sentences: int
     num_tokens: int
     """Of the words that have vectors."""
@@ -45,24 +51,28 @@ def train_static_vectors(
     another one in its sentence.
     """
     require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
-    if settings.kind != "glove":
+    if settings.kind in ("word2vec", "fasttext"):
         _require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()
     corpus.lower_case = settings.lower_case
     with following(progress) as reported:
         counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, reported)
         _require_neighbors(corpus, counts)
+        senses = None
         if settings.kind == "glove":
             vectors = _glove(corpus, counts, settings, reported)
+        elif settings.kind == "mssg":
+            senses = multi_sense(corpus, counts, settings, reported)
+            vectors = senses.static.vectors
         else:
             vectors = _negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
-    if not np.isfinite(vectors).all():
+    if not all(np.isfinite(one).all() for one in (vectors, senses.vectors if senses else vectors)):
         raise ConfigError(
             f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
             "Choose a smaller --learning-rate."
         )
-    static = StaticVectors(tuple(counts), vectors)
-    return TrainedVectors(static, num_sentences, sum(counts.values()), time.perf_counter() - begun)
+    static = senses.static if senses else StaticVectors(tuple(counts), vectors)
+    return TrainedVectors(static, senses, num_sentences, sum(counts.values()), time.perf_counter() - begun)
 
 
 def _require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
@@ -112,7 +122,7 @@ def _negative_sampling(
         "vector_size": settings.dim,
         "window": settings.num_window,
         "sg": int(settings.architecture == "skipgram"),
-        "negative": settings.negatives,
+        "negative": settings.num_negatives,
         "sample": settings.subsample,
         "alpha": settings.start_rate,
         "min_alpha": min(1e-4, settings.start_rate),

@@ -20,6 +20,7 @@ GROUP = "elmo.encoders"
 _COMPARED = {
     "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
     "cove": "elmo.cove.encoder:CoVeEncoder.load",
+    "mssg": "elmo.mssg:MSSGEncoder.load",
 }
 
 
@@ -33,16 +34,16 @@ class EncoderFactory(Protocol):
 
 
 def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
-    """The encoder of that name: "elmo", "context2vec", "cove", an installed one, or package.module:function.
+    """The encoder of that name: "elmo", "context2vec", "cove", "mssg", an installed one, or package.module:function.
 
     `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; for the systems it was
-    compared with a folder. `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no such encoder,
-    WeightFileError for its model.
+    compared with a folder, for "mssg" a file. `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no
+    such encoder, WeightFileError for its model, TextError for a file of vectors.
     """
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
     if name in _COMPARED and not model:
-        raise ConfigError(f"the encoder {name!r} has no default model. Name its folder with --model.")
+        raise ConfigError(f"the encoder {name!r} has no default model. Name its files with --model.")
     found = _factory(name)(model, device=device)
     if not isinstance(found, Encoder):
         raise ConfigError(

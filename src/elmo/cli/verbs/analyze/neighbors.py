@@ -35,6 +35,9 @@ class Arguments:
     """Static vectors: also show the word's nearest words in them, which don't depend on the sentence."""
     static_errors: Literal["strict", "skip"] = "strict"
     """What to do with a row of the static vectors that can't be used: stop, or leave it out and say how many."""
+    mssg: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Sense vectors of MSSG: also show the nearest words of each of the word's senses in them, and which one this
+    sentence chooses."""
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
     """Korean: all words that consist of this noun and particles count as occurrences of the same word."""
     verb: Annotated[str | None, tyro.conf.arg(metavar="VERB")] = None
@@ -53,9 +56,10 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.encoders import BILM, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
-    from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
+    from elmo.analysis.neighbors.query import neighbors, require_model, sense_neighbors, static_neighbors
     from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
+    from elmo.mssg import MSSGEncoder
     from elmo.static.vectors import read_static_vectors
     from elmo.text.tokenizer import marked
 
@@ -65,6 +69,7 @@ def record_of(arguments: Arguments) -> Record:
     static = None
     if arguments.static is not None:
         static = read_static_vectors(arguments.static, errors=arguments.static_errors)
+    mssg = None if arguments.mssg is None else MSSGEncoder.load(arguments.mssg)
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
@@ -75,9 +80,10 @@ def record_of(arguments: Arguments) -> Record:
     for tokens, place in queries:
         layers = neighbors(index, embedder, tokens, place, arguments.top, **options)
         near = static_neighbors(static, tokens[place], arguments.top) if static is not None else None
+        senses = sense_neighbors(mssg, tokens, place, arguments.top) if mssg is not None else None
         shown = [{which: [_plain(hit) for hit in hits] for which, hits in layer.items()} for layer in layers]
-        found.append({"sentence": tokens, "place": place, "static": near, "layers": shown})
-    choice = EncoderChoice(model=model, static=arguments.static)
+        found.append({"sentence": tokens, "place": place, "static": near, "mssg": senses, "layers": shown})
+    choice = EncoderChoice(model=model, static=arguments.static, mssg=arguments.mssg)
     beginning = begun(
         "neighbors",
         encoders=described(choice, {BILM: embedder}),
@@ -106,6 +112,9 @@ def _page(query: Record) -> str:
     lines = [" ".join(f"[{token}]" if at == query["place"] else token for at, token in enumerate(query["sentence"]))]
     if query["static"] is not None:
         lines += ["", "static vectors", "  " + "  ".join(f"{word} {cosine:.2f}" for word, cosine in query["static"])]
+    for sense in query["mssg"] or ():
+        lines += ["", sense["sense"] + (": chosen by this sentence" if sense["chosen"] else "")]
+        lines.append("  " + "  ".join(f"{word} {cosine:.2f}" for word, cosine in sense["nearest"]))
     for layer, near in enumerate(query["layers"]):
         lines += ["", f"layer {layer}" + (": the word alone" if layer == 0 else "")]
         lines.append("  " + "  ".join(f"{hit['word']} {hit['cosine']:.2f}" for hit in near["other"]))

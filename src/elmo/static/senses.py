@@ -1,0 +1,208 @@
+"""Sense vectors: a global vector for each word and one or more for its senses, as MSSG's own program stores them.
+
+    V D S maxout        words, dimensions, the most senses of a word; 1: there are no centroids
+    word C              and then, a line each, the global vector, and for each of C senses its vector and its centroid
+
+They may be packed. The authors' program writes ISO-8859-15, which has no Korean; ours writes UTF-8.
+
+Source: Neelakantan et al. 2014; docs/specification-tasks.md, 9.4.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from elmo.errors import TextError
+from elmo.shapes import Float, Float32, Int
+from elmo.static.vectors import StaticVectors
+from elmo.text.files.lines import byte_lines
+from elmo.text.files.text_file import check_is_text_file
+
+_MOST_DIMENSIONS, _MOST_SENSES = 10_000, 1_000
+_FOREIGN = "iso8859-15"
+_TINY = np.finfo(np.float32).tiny
+_AGAIN = "Get the file again, or train one: elmo static TEXT -o FILE --kind mssg"
+
+
+@dataclass(frozen=True, eq=False)
+class SenseVectors:
+    """Words, their global vectors and their senses. A word's senses are rows one after another."""
+
+    static: StaticVectors
+    """The words and their global vectors."""
+    vectors: Float32[np.ndarray, "senses dim"]
+    centroids: Float32[np.ndarray, "senses dim"] | None
+    """Means of the senses' contexts; None: the vectors themselves are compared with a context (MaxOut)."""
+    bounds: Int[np.ndarray, " words_and_one"]
+    """A word's senses are the rows from bounds[word] to bounds[word + 1]."""
+
+    def rows(self, word: str) -> range:
+        """The senses of `word` as it is written, else of its lower-cased form; none if it is unknown."""
+        place = self.static.row(word)
+        return range(0) if place is None else range(int(self.bounds[place]), int(self.bounds[place + 1]))
+
+    def name(self, row: int) -> str:
+        """What people call a sense: "bank-2"; "bank" if it is the word's only one."""
+        place = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        first, end = int(self.bounds[place]), int(self.bounds[place + 1])
+        return self.static.words[place] + (f"-{row - first + 1}" if end - first > 1 else "")
+
+    def contexts(self, tokens: Sequence[str], window: int) -> Float32[np.ndarray, "tokens dim"]:
+        """For each token the mean of the global vectors of up to `window` known words to each side; zeros without."""
+        known = np.flatnonzero(self.static.rows(tokens) >= 0)
+        vectors = self.static.lookup([tokens[place] for place in known.tolist()])
+        sums = np.concatenate([np.zeros((1, self.static.dim)), np.cumsum(vectors, axis=0, dtype=np.float64)])
+        # An unknown token is between the known ones before and after it.
+        before = np.searchsorted(known, np.arange(len(tokens)))
+        after = before + np.isin(np.arange(len(tokens)), known)
+        first, last = np.maximum(before - window, 0), np.minimum(after + window, len(known))
+        counts = (last - first) - (after - before)
+        around = sums[last] - sums[after] + sums[before] - sums[first]
+        return (around / np.maximum(counts, 1)[:, None]).astype(np.float32)
+
+    def chosen(self, tokens: Sequence[str], contexts: Float32[np.ndarray, "tokens dim"]) -> Int[np.ndarray, " tokens"]:
+        """The row of each token's sense: of the centroid that is nearest to its context by cosine, and the first one
+        without context; -1 for an unknown word."""
+        found = np.full(len(tokens), -1)
+        for place, (token, context) in enumerate(zip(tokens, contexts, strict=True)):
+            rows = self.rows(token)
+            if len(rows) == 1 or (rows and not context.any()):
+                found[place] = rows[0]
+            elif rows:
+                compared = self.vectors if self.centroids is None else self.centroids
+                near = compared[rows.start : rows.stop]
+                lengths = 1 if self.centroids is None else np.maximum(np.linalg.norm(near, axis=1), _TINY)
+                found[place] = rows[int(((near @ context) / lengths).argmax())]
+        return found
+
+    def neighbors(self, row: int, count: int = 10) -> list[tuple[str, float]]:
+        """The nearest senses of other words by cosine."""
+        place = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        lengths = np.linalg.norm(self.vectors, axis=1)
+        cosines = self.vectors @ self.vectors[row] / np.maximum(lengths * lengths[row], _TINY)
+        cosines[self.bounds[place] : self.bounds[place + 1]] = -np.inf
+        best = np.argsort(-cosines, kind="stable")[:count]
+        return [(self.name(int(one)), float(cosines[one])) for one in best if np.isfinite(cosines[one])]
+
+
+def write_sense_vectors(path: Path, senses: SenseVectors) -> None:
+    """Writes the format above in UTF-8, every float32 exactly. Raises TextError if it can't hold a word."""
+    static, bounds = senses.static, senses.bounds.tolist()
+    form = " ".join(["%.9g"] * static.dim) + "\n"
+    most = int(np.diff(senses.bounds).max(initial=1))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(static)} {static.dim} {most} {int(senses.centroids is None)}\n")
+        for place, (word, vector) in enumerate(zip(static.words, static.vectors, strict=True)):
+            if not word or " " in word or "\n" in word:
+                raise TextError(
+                    f"the word {word!r} is empty or has a space or line end, which MSSG's format can't hold. Use a "
+                    "tokenizer that gives no such words."
+                )
+            file.write(f"{word} {bounds[place + 1] - bounds[place]}\n{form % tuple(vector.tolist())}")
+            for row in range(bounds[place], bounds[place + 1]):
+                file.write(form % tuple(senses.vectors[row].tolist()))
+                if senses.centroids is not None:
+                    file.write(form % tuple(senses.centroids[row].tolist()))
+
+
+def read_sense_vectors(path: Path | str, *, encoding: str | None = None) -> SenseVectors:
+    """The vectors of a file in the format above.
+
+    `encoding`: of the words; default: UTF-8 if all of them are valid UTF-8, else ISO-8859-15.
+    Raises TextError, with file and line, if the file is missing, damaged, over a limit, or not what its first line
+    promises.
+    """
+    check_is_text_file(path)
+    lines = _Lines(str(path), byte_lines(path, require_content=True))
+    count, dim, most, is_maxout = _header(lines)
+    names: dict[bytes, int] = {}
+    sizes: list[int] = []
+    # They grow as rows come: a first line may promise more than there is memory for.
+    values, vectors, centroids = bytearray(), bytearray(), bytearray()
+    while line := lines.next():
+        name, _, number = line.rpartition(b" ")
+        if not name or not number.isdigit() or not 1 <= int(number[:9]) <= max(most, 1):
+            raise lines.wrong(f"is {line[:40]!r}, not a word and how many of at most {most} senses it has")
+        if len(names) == count:
+            raise lines.wrong(f"begins another word, but the first line promises {count:,}")
+        if name in names:
+            raise lines.wrong(f"has the word {name[:40]!r} again, which line {names[name]} has already")
+        names[name] = lines.number
+        values += lines.numbers(dim)
+        sizes.append(int(number))
+        for _ in range(sizes[-1]):
+            vectors += lines.numbers(dim)
+            centroids += b"" if is_maxout else lines.numbers(dim)
+    if len(names) < count:
+        raise lines.wrong(f"is the last one, with {len(names):,} words, but the first line promises {count:,}")
+    shaped = [np.frombuffer(one, np.float32).reshape(-1, dim) for one in (values, vectors, centroids)]
+    static = StaticVectors(_decoded(list(names), encoding, str(path)), shaped[0])
+    return SenseVectors(static, shaped[1], None if is_maxout else shaped[2], np.concatenate([[0], np.cumsum(sizes)]))
+
+
+class _Lines:
+    """Lines without their ends, and errors that name them."""
+
+    def __init__(self, name: str, lines: Iterator[bytes]) -> None:
+        self.name, self.number, self._lines = name, 0, lines
+
+    def next(self) -> bytes:
+        """The next line; nothing at the end, or for a blank line."""
+        line = next(self._lines, None)
+        self.number += line is not None
+        stripped = (line or b"").strip(b" \t\r\n")
+        if line is not None and not stripped and any(rest.strip() for rest in self._lines):
+            raise self.wrong("is blank, but others follow")
+        return stripped
+
+    def numbers(self, dim: int) -> bytes:
+        """A line of `dim` numbers, as float32."""
+        parts = self.next().split()
+        try:
+            values: Float[np.ndarray, " dim"] = np.array(list(map(float, parts)))
+        except ValueError:
+            raise self.wrong(f"has {b' '.join(parts)[:40]!r} where {dim} numbers are expected") from None
+        if len(values) != dim:
+            raise self.wrong(f"has {len(values)} numbers, but the first line promises vectors of {dim}")
+        with np.errstate(over="ignore"):
+            vector = values.astype(np.float32)
+        if not np.isfinite(vector).all():
+            raise self.wrong("has a number that isn't finite, which would spoil whatever is computed from it")
+        return vector.tobytes()
+
+    def wrong(self, what: str) -> TextError:
+        """What to raise for the last line."""
+        return TextError(f"{self.name}:{self.number}: the line {what}. {_AGAIN}")
+
+
+def _header(lines: _Lines) -> tuple[int, int, int, bool]:
+    line = lines.next()
+    parts = [part.lower() for part in line.removeprefix(b"\xef\xbb\xbf").split()]
+    flags = {b"0": False, b"1": True, b"false": False, b"true": True}
+    if len(parts) != 4 or parts[3] not in flags or not all(part.isdigit() and len(part) < 16 for part in parts[:3]):
+        raise lines.wrong(
+            f"is {line[:40]!r}, but a file of MSSG begins with four numbers: words, dimensions, senses, and 1 if there "
+            "are no centroids, else 0"
+        )
+    count, dim, most = map(int, parts[:3])
+    if not 1 <= dim <= _MOST_DIMENSIONS or most > _MOST_SENSES:
+        raise lines.wrong(
+            f"promises {dim:,} dimensions and {most:,} senses, but 1 to {_MOST_DIMENSIONS:,} and at most "
+            f"{_MOST_SENSES:,} are read"
+        )
+    return count, dim, most, flags[parts[3]]
+
+
+def _decoded(names: list[bytes], encoding: str | None, path: str) -> tuple[str, ...]:
+    try:
+        return tuple(name.decode(encoding or "utf-8") for name in names)
+    except UnicodeDecodeError as error:
+        if encoding is None:
+            return tuple(name.decode(_FOREIGN) for name in names)
+        raise TextError(
+            f"{path}: the word {error.object[:40]!r} is not valid {encoding}. Name the encoding that it was written in."
+        ) from None
+    except LookupError:
+        raise TextError(f"{path}: there is no encoding {encoding!r}. Name one such as utf-8 or {_FOREIGN}.") from None

@@ -1,0 +1,58 @@
+"""MSSG as an encoder: what it gives for sentences, also to tasks."""
+
+import numpy as np
+import pytest
+
+from elmo.analysis.encoders import require_known_words
+from elmo.analysis.neighbors.query import sense_neighbors
+from elmo.embed.encoder import Encoder
+from elmo.errors import ConfigError, TextError
+from elmo.mssg import MSSGEncoder
+from elmo.static.senses import SenseVectors, write_sense_vectors
+from elmo.static.vectors import StaticVectors
+
+STATIC = StaticVectors(("은행", "돈", "나무"), np.array([[0, 0], [1, 0], [0, 1]], np.float32))
+VECTORS = np.array([[1, 2], [3, 4], [5, 0], [0, 6]], np.float32)
+CENTROIDS = np.array([[1, 0], [0, 1], [1, 1], [1, 1]], np.float32)
+SENSES = SenseVectors(STATIC, VECTORS, CENTROIDS, np.array([0, 2, 3, 4]))
+
+
+def test_a_token_has_the_vector_of_its_sense_and_its_context():
+    encoder = MSSGEncoder(SENSES)
+    assert isinstance(encoder, Encoder)
+    money, tree, empty = encoder.embed_iter([["돈", "은행", "unknown"], ["나무", "은행"], []])
+    assert money.dtype == np.float32 and (encoder.num_layers, encoder.layer_dim) == (2, 2)
+    assert money.tolist() == [[[5, 0], [1, 2], [0, 0]], [[0, 0], [1, 0], [0.5, 0]]]
+    assert tree.tolist() == [[[0, 6], [3, 4]], [[0, 0], [0, 1]]]
+    assert empty.shape == (2, 0, 2)
+
+
+def test_other_vectors_have_another_hash():
+    maxout = SenseVectors(STATIC, VECTORS, None, SENSES.bounds)
+    changed = SenseVectors(STATIC, VECTORS, CENTROIDS + 1, SENSES.bounds)
+    found = [MSSGEncoder(SENSES), MSSGEncoder(SENSES, window=3), MSSGEncoder(maxout), MSSGEncoder(changed)]
+    assert len({encoder.model_hash for encoder in found}) == 4
+    assert MSSGEncoder(SENSES).model_hash == found[0].model_hash
+
+
+def test_tasks_find_it_by_name(tmp_path):
+    encoders = pytest.importorskip("elmo.tasks.tokens.encoders")
+    write_sense_vectors(tmp_path / "senses.txt", SENSES)
+    found = encoders.find_encoder("mssg", str(tmp_path / "senses.txt"), device="cpu")
+    assert found.model_hash == MSSGEncoder(SENSES).model_hash
+    with pytest.raises(ConfigError, match="no default model"):
+        encoders.find_encoder("mssg", "", device="cpu")
+
+
+def test_senses_have_neighbors_and_the_sentence_chooses_one():
+    found = sense_neighbors(MSSGEncoder(SENSES), ["나무", "은행"], 1, 1)
+    assert [(one["sense"], one["chosen"]) for one in found] == [("은행-1", False), ("은행-2", True)]
+    assert [[name for name, _ in one["nearest"]] for one in found] == [["나무"], ["나무"]]
+    assert sense_neighbors(MSSGEncoder(SENSES), ["unknown"], 0) == []
+
+
+def test_vectors_of_none_of_the_texts_words_are_refused():
+    encoder = MSSGEncoder(SENSES, source="senses.txt")
+    require_known_words({"MSSG": encoder}, ["unknown", "돈"])
+    with pytest.raises(TextError, match=r"senses.txt: has none of the 2 distinct words"):
+        require_known_words({"MSSG": encoder}, ["one", "two"])
