@@ -28,7 +28,7 @@ def shell(command: str, **settings) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
-        ("elmo --version >&-", 2, "standard output: can't be written: it is closed"),
+        ("elmo --version >&-", 0, ""),
         ("elmo --version > /dev/full", 2, "standard output: can't be written: No space left"),
         ("elmo nonsense 2>&-", 2, ""),
         ("elmo nonsense 2> /dev/full", 2, ""),
@@ -52,7 +52,7 @@ def test_vectors_are_made_with_every_stream_closed(tiny_bilm, tmp_path):
     (tmp_path / "t.txt").write_text("a b\n\nc\n")
     assert shell("elmo embed t.txt -o one.npy -m model", cwd=tmp_path).returncode == 0
     found = shell("elmo embed t.txt -o two.npy -m model <&- 2>&- >&-", cwd=tmp_path)
-    assert found.returncode == 2  # the report could not be printed
+    assert found.returncode == 0
     assert (tmp_path / "two.npy").read_bytes() == (tmp_path / "one.npy").read_bytes()
 
 
@@ -72,13 +72,6 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     assert not (tmp_path / "x.h5.partial").exists()
 
 
-def test_no_limits_is_answered_with_the_variable(capsys):
-    assert main(["embed", "a text.txt", "--no-limits", "-o", "x.h5"]) == 2
-    assert capsys.readouterr().err == (
-        "--no-limits is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo embed 'a text.txt' -o x.h5\n"
-    )
-
-
 def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):
     def action(argv):
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried")
@@ -88,9 +81,7 @@ def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("Not enough memory")
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(36, "File name too long", "y" * 3000), OSError(9, "Bad file descriptor"), OSError(28, "Full")]
-)
+@pytest.mark.parametrize("error", [OSError(36, "File name too long", "y" * 3000), OSError(28, "Full")])
 def test_errors_of_files_name_the_place_shortly(monkeypatch, capsys, error):
     def action(argv):
         raise error

@@ -7,9 +7,7 @@ Nothing heavy is imported before a verb is known.
 import atexit
 import difflib
 import errno
-import io
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -23,7 +21,7 @@ from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
-from elmo.errors import ConfigError, ElmoError, Interrupted, MissingExtraError, paths_count_from
+from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
@@ -57,7 +55,6 @@ _LONGEST_PLACE = 200
 _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
-_NO_LIMITS = "--no-limits"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -68,11 +65,8 @@ def main(argv: list[str] | None = None) -> int:
     if arguments[:1] == ["help"] and arguments[1:]:
         arguments = [*arguments[1:], "--help"]
     verb = arguments[0] if arguments else ""
-    open_closed_streams()
+    _open_closed_streams()
     try:
-        if _NO_LIMITS in arguments:
-            command = shlex.join(argument for argument in arguments if argument != _NO_LIMITS)
-            raise ConfigError(f"{_NO_LIMITS} is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo {command}")
         with _sigterm_like_ctrl_c(), _own_warnings_plain():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
@@ -102,34 +96,14 @@ def _without_verb(word: str) -> int:
     return 0
 
 
-class _Closed(io.TextIOBase):
-    """Standard output that is closed: results that are written there must not get lost without an error."""
+def _open_closed_streams() -> None:
+    """Gives streams that a daemon or cron has closed to the null device, or the next opened file would get their place.
 
-    def write(self, text: str, /) -> NoReturn:
-        raise OSError(errno.EBADF, "it is closed")
-
-    def writable(self) -> bool:
-        return True
-
-
-def open_closed_streams() -> None:
-    """Gives every closed descriptor to the null device, and every stream that is None an object.
-
-    A daemon, cron or `>&-` can leave them closed. Python sets such a stream to None, which many functions trip over;
-    worse, the next file that is opened gets the free descriptor, and a library that prints to descriptor 1 or 2 would
-    print into a result. Standard input stays None: reading it is an error of its own. Messages to a closed standard
-    error are lost; results for a closed standard output are an OSError.
+    Standard input stays None: reading it is an error of its own.
     """
-    for descriptor in range(3):  # in this order: the lowest free one is taken
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            with suppress(OSError):
-                os.open(os.devnull, os.O_RDWR)
-    if sys.stdout is None:
-        sys.stdout = _Closed()
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - until the process ends
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the process ends
 
 
 def _exit_now(code: int) -> NoReturn:
@@ -256,8 +230,6 @@ def _file_message(error: OSError) -> str | None:
     place = "standard output" if error.filename is None else str(error.filename)
     if len(place) > _LONGEST_PLACE:
         place = f"{place[:_LONGEST_PLACE]}... ({len(place)} characters)"
-    if error.errno == errno.EBADF and error.filename is None:
-        return f"{place}: can't be written: it is closed. Leave it open, or send it to a file or to {os.devnull}."
     if error.errno == errno.ENAMETOOLONG:
         return f"{place}: is too long for the name of a file. Choose a shorter one."
     if is_disk_full(error):

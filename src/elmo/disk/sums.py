@@ -29,13 +29,10 @@ def has_sums(folder: Path) -> bool:
     return (folder / SUMS_FILE).exists()
 
 
-def what_changed(folder: Path, *, own: bool = False) -> str | None:
-    """The first file that is not as it was when the sums were written, and how; None if all are, or there are no sums.
-
-    `own`: as for `file_hash`.
-    """
+def what_changed(folder: Path) -> str | None:
+    """The first file that is not as it was, and how; None if all are, or if there are no sums."""
     try:
-        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES, own=own))
+        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
@@ -44,7 +41,7 @@ def what_changed(folder: Path, *, own: bool = False) -> str | None:
         return f"{SUMS_FILE} has no sums"
     for name, sha256 in noted.items():
         try:
-            if file_hash(folder / name, own=own) != sha256:
+            if file_hash(folder / name) != sha256:
                 return f"{name} was changed (its checksum is another)"
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             return f"{shown(name)} can't be read: {getattr(error, 'strerror', None) or error}"

@@ -213,7 +213,6 @@ class Page:
 async def _post(
     expected: type[msgspec.Struct], prepare: Callable[..., tuple[int, Callable[[], object]]], request: Request
 ) -> Response:
-    """Reads a request, and computes its answer in the compute thread."""
     tokens, compute = prepare(await service_of(request).read(request, expected))
     return json_answer(await _computed(request, compute, tokens=tokens))
 

@@ -28,7 +28,6 @@ class StopFlag:
         self._at_once = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler."""
         is_second, self.signal = self.signal is not None, number
         if is_second or self._at_once:
             raise KeyboardInterrupt

@@ -28,7 +28,6 @@ class AccessControl:
         self._keys = [key.encode() for key in settings.api_keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers it."""
         if scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
             await refused(refusal)(scope, receive, send)
         elif scope["type"] != "websocket":

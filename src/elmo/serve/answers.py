@@ -62,7 +62,6 @@ class Refusal(Exception):  # noqa: N818 - what it holds is an answer
         self.headers = dict(headers or {})
 
     def body(self) -> bytes:
-        """The answer's body, JSON."""
         return msgspec.json.encode(ErrorBody(ErrorDetail(str(self), _kind(self.status), self.param, self.code)))
 
 

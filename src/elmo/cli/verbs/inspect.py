@@ -29,7 +29,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "inspect")
-    # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
     from elmo.weights.describe import describe
     from elmo.weights.hub import resolve

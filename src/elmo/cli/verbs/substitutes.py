@@ -43,7 +43,6 @@ def main(argv: list[str]) -> int:
     vocabulary = vocabulary_of(model)
     warn_of_tokens(sentence, vocabulary)
     sentence = as_trained(sentence, plain_marks(vocabulary))
-    # Here, so that --help stays fast.
     from elmo.lm.named_model import load_language_model
     from elmo.lm.substitutes import substitutes
 

@@ -95,8 +95,7 @@ def embed_corpus(
     embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
     there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
     language (default: a Python warning, `TextWarning`).
-    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second;
-    `left_behind`: files in OUTPUT.partial that no run of elmo made and that therefore stay there with the folder.
+    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
     """

@@ -101,14 +101,12 @@ class _OneBehind:
         self._window = range(0)
 
     def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        """See `PartMaker`."""
         arrays = _embedded(self._embedder, rows, self._wanted)
         state = self._embedder.state_dict() if self._embedder.state == "carry" else None
         self.finish()
         self._written, self._window = self._pool.submit(parts.write, window, arrays, state), window
 
     def finish(self) -> None:
-        """See `PartMaker`."""
         if self._written is not None:
             self._written.result()
             self._written = None
@@ -124,14 +122,12 @@ class _InWorkers:
         self._waiting: dict[Future[None], range] = {}
 
     def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        """See `PartMaker`."""
         while len(self._waiting) >= self._most:
             self._wait_for_one()
         task = (self._recipe, self._wanted, parts.of_window(window), window, [list(row) for row in rows])
         self._waiting[self._pool.submit(_make_part, *task)] = window
 
     def finish(self) -> None:
-        """See `PartMaker`."""
         while self._waiting:
             self._wait_for_one()
 
@@ -180,5 +176,4 @@ def _made(recipe: Recipe) -> Embedder:
 
 
 def _make_part(recipe: Recipe, wanted: Wanted, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-    """In a worker."""
     parts.write(window, _embedded(_made(recipe), rows, wanted))

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tqdm import tqdm
+
 from elmo.disk.output import exists_already, is_disk_full, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
 from elmo.text.files.text_file import check_is_text_file, require_other_file
-
-_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def check_places(
@@ -78,7 +78,7 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
     advice = f"Try {' or '.join(choices)}." if choices else "Free some space, or name another disk."
     layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
     raise OutputError(
-        f"Not enough disk: {_size(needed)} needed for {_count(layout.num_tokens)} tokens ({layers}, {layout.store}), "
+        f"Not enough disk: {_size(needed)} needed for {layout.num_tokens:,} tokens ({layers}, {layout.store}), "
         f"{_size(free)} free. {advice} The disk is that of {folder}."
     )
 
@@ -99,16 +99,4 @@ def disk_full_explained(folder: Path, needed: int, resume: str) -> Iterator[None
 
 
 def _size(num_bytes: float) -> str:
-    """For people: "20.5 GB"."""
-    for unit, factor in _UNITS:
-        if num_bytes >= factor:
-            return f"{num_bytes / factor:.1f} {unit}"
-    return f"{num_bytes:.0f} bytes"
-
-
-def _count(tokens: int) -> str:
-    """ "1.7e6" from a hundred thousand on."""
-    if tokens < 100_000:
-        return str(tokens)
-    digits, exponent = f"{tokens:.1e}".split("e")
-    return f"{digits}e{int(exponent)}"
+    return f"{tqdm.format_sizeof(num_bytes)}B"

@@ -66,11 +66,9 @@ class Run:
                 self.folder.begin(self.settings)
             self._embed(kept)
             self._join()
-        return self._report(kept, started, self.folder.clear())
-
-    def _report(self, kept: list[range], started: float, left_behind: list[str]) -> dict[str, Any]:
+        self.folder.clear()
         text, seconds = self.text, time.perf_counter() - started
-        report = {
+        return {
             "output": str(self.folder.output),
             "lines": len(text.lengths),
             "tokens": text.num_tokens,
@@ -82,9 +80,6 @@ class Run:
             "tokens_per_second": round((text.num_tokens - self._tokens_of(kept)) / max(seconds, 1e-9), 1),
             "metadata": dict(self.content.metadata),
         }
-        if left_behind:
-            report["left_behind"] = [str(self.folder.path / name) for name in left_behind]
-        return report
 
     @property
     def _carries(self) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
@@ -141,15 +141,6 @@ class Ranks:
             failed.exit_code = outcome[2]
             raise failed
         return outcome[0]
-
-    def texts(self, text: str) -> list[str]:
-        """A text of each rank, in their order."""
-        if self.size == 1:
-            return [text]
-        found: list[Any] = [None] * self.size
-        with self._others():
-            dist.all_gather_object(found, text)
-        return found
 
     @contextmanager
     def _others(self) -> Iterator[None]:

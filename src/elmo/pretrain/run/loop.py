@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ConfigError, Interrupted, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.run.divergence import stop_before
+from elmo.pretrain.ranks.distributed import FirstFailed, Ranks
 from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
@@ -233,18 +232,33 @@ class Loop:
         try:
             result = trainer.step(self.flag)
         except TrainingDiverged as error:
-            if trainer.config.on_nan == "stop":
-                raise self._logged(stop_before(self.run, trainer, before, error)) from None
-            self._skip(error, before)
+            if trainer.config.on_nan == "stop" or self.num_skipped == trainer.config.max_skipped_steps:
+                raise self._stopped_before(error, before) from None
+            self._skip(error)
             return None
         self.num_skipped = 0
         return result
 
-    def _skip(self, error: TrainingDiverged, before: RunPosition) -> None:
+    def _stopped_before(self, error: TrainingDiverged, before: RunPosition) -> TrainingDiverged:
+        """The error, after the state before the step was saved: only the position is another one now."""
+        try:
+            kept = f"The state before the step is in {self.run.save_before_nan(self.trainer, before)}"
+        except FirstFailed:
+            kept = "The first process reports what was kept"
+        except WeightFileError:
+            kept = "The weights before the step are not finite either, so they were not saved"
+        except OutputError as full:
+            kept = f"The state before the step could not be saved ({full})"
+        found = TrainingDiverged(
+            f"{error} {kept}; the last checkpoint is {self.run.latest or 'not there yet'}. Resume with a lower "
+            "--learning-rate, or skip such steps with --on-nan skip."
+        )
+        self.run.log(str(found))
+        return found
+
+    def _skip(self, error: TrainingDiverged) -> None:
         """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
-        if self.num_skipped + 1 > trainer.config.max_skipped_steps:
-            raise self._logged(stop_before(self.run, trainer, before, error)) from None
         self.num_skipped += 1
         trainer.skip_step()
         self.watch.record(skipped=str(error))
@@ -308,10 +322,6 @@ class Loop:
             f"{started}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens per direction, "
             f"{tokens / trainer.tokens_per_epoch:.2f} epochs of {trainer.tokens_per_epoch:,} tokens"
         )
-
-    def _logged(self, error: ElmoError) -> ElmoError:
-        self.run.log(str(error))
-        return error
 
 
 def _figures(line: dict[str, Any]) -> dict[str, float]:

@@ -45,7 +45,7 @@ from elmo.pretrain.step.trainer import Trainer
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
-_CHECKPOINT = re.compile(r"step-(\d+)")
+_CHECKPOINT = re.compile(r"step-\d+")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
 FINETUNING_FILE = "finetune.json"
@@ -184,11 +184,8 @@ class RunFolder:
     @property
     def latest(self) -> Path | None:
         """The newest complete checkpoint."""
-        pointed = self._pointed("latest")
-        if pointed is not None:
-            return pointed
-        whole = self._checkpoints()  # killed between the first checkpoint and its pointer
-        return whole[-1] if whole else None
+        # Killed between the first checkpoint and its pointer, the run has no pointer yet.
+        return self._pointed("latest") or next(reversed(self._checkpoints()), None)
 
     @property
     def best(self) -> Path | None:
@@ -198,9 +195,7 @@ class RunFolder:
     @property
     def best_step(self) -> int | None:
         """The step of that checkpoint."""
-        best = self.best
-        match = None if best is None else _CHECKPOINT.fullmatch(best.name)
-        return None if match is None else int(match[1])
+        return None if (best := self.best) is None else _step_of(best)
 
     def save(self, trainer: Trainer, keep: int) -> Path:
         """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
@@ -251,9 +246,8 @@ class RunFolder:
 
     def _recipe_of(self, checkpoint: Path) -> PretrainConfig:
         """The recipe by which the steps before a checkpoint were taken."""
-        match = _CHECKPOINT.fullmatch(checkpoint.name)
-        history = self._history_file(int(match[1])) if match else None
-        return self._recipe_in(history if history is not None and history.is_file() else self.path / "config.json")
+        history = self._history_file(_step_of(checkpoint))
+        return self._recipe_in(history if history.is_file() else self.path / "config.json")
 
     def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
         """Write the finished model."""
@@ -304,19 +298,15 @@ class RunFolder:
         if not pointer.is_file():
             return None
         try:
-            folder = pointer.with_name(read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8").strip())
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it holds no name"
-            raise OutputError(
-                f"{pointer}: can't be read: {why}. Write the name of a checkpoint folder in it."
-            ) from error
-        return folder if folder.is_dir() else None
+            pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
+        except OSError as error:
+            raise OutputError(f"{pointer}: can't be read: {error.strerror}. Check the disk, then resume.") from error
+        return next((folder for folder in self._checkpoints() if folder.name == pointed), None)
 
     def _checkpoints(self) -> list[Path]:
         """All of them, oldest first: whatever has such a name is complete."""
-        named = ((_CHECKPOINT.fullmatch(path.name), path) for path in self.checkpoints.glob("step-*"))
-        found = [(int(match[1]), path) for match, path in named if match]
-        return [path for _, path in sorted(found)]
+        whole = (path for path in self.checkpoints.glob("step-*") if _CHECKPOINT.fullmatch(path.name))
+        return sorted(whole, key=_step_of)
 
     def _remove_old(self, keep: int) -> None:
         kept = {self.latest, self.best}
@@ -341,6 +331,10 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
+
+
+def _step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("step-"))
 
 
 def _texts_of(report: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:

@@ -211,7 +211,6 @@ class Trainer:
         self.tokens_read += self.tokens_per_step
 
     def _windows_of_the_run(self) -> float:
-        """How many windows of the present size the whole run would have."""
         return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
 
     def _own_share(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
@@ -315,7 +314,7 @@ class Trainer:
             return
         raise TrainingDiverged(
             f"step {number}: the loss is {losses} and the gradients' global norm {norm}: not finite. The weights are "
-            "still those before this step. Resume from the last checkpoint with a lower learning_rate."
+            "still those before this step."
         )
 
     def tensors(self) -> dict[str, Float[Tensor, "..."]]:

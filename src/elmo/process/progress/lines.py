@@ -155,7 +155,6 @@ class ProgressLines(Progress):
         self._lock = threading.RLock()  # a signal handler may report while a report is being written
 
     def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
-        """A line if it is time for one."""
         with self._lock:
             now = self._clock()
             stage = self._stages.setdefault(what, _Stage(now, done, done, total, unit, note, Pace(done), True))
@@ -170,12 +169,10 @@ class ProgressLines(Progress):
                 stage.is_written, self._written = True, now
 
     def say(self, line: str) -> None:
-        """The line, at once."""
         with self._lock:
             self._write(line)
 
     def close(self) -> None:
-        """The operation is over, perhaps before its end."""
         with self._lock:
             for what in list(self._stages):
                 self._end(what, self._clock())

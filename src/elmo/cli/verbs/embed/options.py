@@ -141,7 +141,6 @@ def check_layers(layers: "Layers", model: str | None) -> None:
 
 def load_embedder(arguments: Arguments) -> "Embedder":
     """The model with its settings; prints which type "auto" chose."""
-    # Here, so that checks do not wait for it.
     from elmo.embed.embedder import Embedder
 
     embedder = Embedder.from_pretrained(

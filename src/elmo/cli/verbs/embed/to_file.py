@@ -24,7 +24,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
     require_used_field(names, arguments.reading.format, arguments.reading.field)
     layers = _checked_layers(arguments, names, output)
     printed = _printed_of(names, arguments)
-    # Here, so that --help and the checks do not wait for a model.
     from elmo.embed.corpus.embed_corpus import embed_corpus
 
     if not output.parent.exists() and not arguments.quiet:
@@ -58,8 +57,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             stop_asked=lambda: flag.signal is not None,
             warn=lambda message: message in printed or print(f"warning: {message}", file=sys.stderr),
         )
-    for path in report.get("left_behind", ()):
-        print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     code = list_skipped(report["bad_lines"])
     print_report(report, _summary(report), as_json=arguments.json, quiet=arguments.quiet)
     return code
@@ -67,7 +64,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
 
 def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) -> "Layers":
     """The layers, when everything was checked that needs no model, which takes seconds to load."""
-    # Here, so that --help does not wait for it.
     from elmo.embed.corpus.places import check_places
     from elmo.embed.corpus.planned_text import Shard
     from elmo.embed.storage.text_columns import names_of_files

@@ -27,7 +27,6 @@ _WIDEST_TOKEN = 24
 
 def show_text(arguments: Arguments) -> int:
     """Shows the vectors of a text that was given as an argument; the exit code."""
-    # Here, so that --help does not wait for it.
     from elmo.layer_choice import parse_layers
 
     layers = parse_layers(arguments.layers)
