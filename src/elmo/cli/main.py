@@ -16,8 +16,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
@@ -51,8 +50,6 @@ VERBS = {
 }
 
 _TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec")
-_LONGEST_PLACE = 200
-_PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 
@@ -67,7 +64,8 @@ def main(argv: list[str] | None = None) -> int:
     verb = arguments[0] if arguments else ""
     _open_closed_streams()
     try:
-        with _sigterm_like_ctrl_c(), _own_warnings_plain():
+        warnings.formatwarning = _warning  # without the line of code that warns
+        with _sigterm_like_ctrl_c():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
             module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
@@ -135,22 +133,8 @@ def _sigterm_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@contextmanager
-def _own_warnings_plain() -> Iterator[None]:
-    """Prints the warnings of this package as messages, without the line of code that warns."""
-    before = warnings.showwarning
-
-    def show(message: Warning | str, category: type[Warning], filename: str, *place: Any, **more: Any) -> None:
-        if Path(filename).is_relative_to(_PACKAGE):
-            print(f"warning: {message}", file=sys.stderr)
-        else:
-            before(message, category, filename, *place, **more)
-
-    warnings.showwarning = show
-    try:
-        yield
-    finally:
-        warnings.showwarning = before
+def _warning(message: Warning | str, *_: object) -> str:
+    return f"warning: {message}\n"
 
 
 def _help() -> str:
@@ -228,10 +212,8 @@ def _message(error: BaseException, command: str) -> str:
 
 def _file_message(error: OSError) -> str | None:
     place = "standard output" if error.filename is None else str(error.filename)
-    if len(place) > _LONGEST_PLACE:
-        place = f"{place[:_LONGEST_PLACE]}... ({len(place)} characters)"
     if error.errno == errno.ENAMETOOLONG:
-        return f"{place}: is too long for the name of a file. Choose a shorter one."
+        return f"{place[:200]}...: is too long for the name of a file. Choose a shorter one."
     if is_disk_full(error):
         free = "Free some space or write to another disk ('df -h' shows them); then run the same command again."
         return f"{place}: can't be written: {error.strerror}. The disk or your share of it is full. {free}"
@@ -240,8 +222,6 @@ def _file_message(error: OSError) -> str | None:
             f"{place}: {error.strerror}. This user may not read or write there. Change its permissions "
             "('ls -ld' shows them), or name another place."
         )
-    if isinstance(error, FileNotFoundError) and error.filename is None:
-        return f"{paths_count_from()}."  # only the name of the working folder is asked for without a name
     if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | FileExistsError):
         return f"{place}: {error.strerror}. {paths_count_from()}. Check the path."
     return None

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 import stat
-from io import BufferedRandom, BufferedReader
+from io import BufferedReader
 from pathlib import Path
 
 from elmo.errors import ConfigError
@@ -42,16 +42,16 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
     return content
 
 
-def open_regular(path: Path, *, change: bool = False) -> BufferedReader | BufferedRandom:
-    """The file, open for reading, with `change` also for changes in place. OSError unless it is a regular one."""
+def open_regular(path: Path) -> BufferedReader:
+    """The file, open for reading. OSError unless it is a regular one."""
     # Without O_NONBLOCK, opening a FIFO waits for somebody to write to it. It means nothing for regular files.
     flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, (os.O_RDWR if change else os.O_RDONLY) | flags)
+    descriptor = os.open(path, os.O_RDONLY | flags)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, f"it is {kind_of(status)}, not a file", str(path))
-        return os.fdopen(descriptor, "r+b") if change else os.fdopen(descriptor, "rb")
+        return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise

@@ -1,11 +1,7 @@
 """Sums: the SHA-256 of files in a folder that elmo wrote, so that what was changed is noticed before it is believed.
 
-Where every bit counts, a flipped one does its harm without an error: in an optimizer's tensors or a training text's
-numbers it gives another model, in a task model's labels other answers. The sums are for such changes, by disks, copies
-and hands; whoever writes new sums too can plant what they like.
-
-Each folder has them in its file sha256.json: a checkpoint, the last epoch of a task's training, prepared data, a task
-model (whose tensors have sums of their own), a part of remembered layers.
+They are for changes by disks, copies and hands, not by somebody who writes new sums too. Checkpoints, the last epoch of
+a task's training, prepared data, task models and remembered layers have them in a file sha256.json.
 """
 
 import json

@@ -1,12 +1,12 @@
 """TorchNetwork: a biLM that lives in torch, on any device. Its weights may change from call to call.
 
-Token vectors: a matrix product may round differently when its shape differs. If all new words of a call were computed
-in one product, a word's vector would depend on which others were new, thus on what the cache held and on where a run
-was resumed. So every product has a shape the word itself decides: a fixed number of rows, cut at one of three widths.
+Token vectors: a matrix product may round differently when its shape differs, so that a word's vector would depend on
+which others were new in a call. So every product has a shape the word itself decides: a fixed number of rows, cut at
+one of three widths.
 
 Long rows are read in pieces, so that the memory for gates, 64 kB per token at the published size, is bounded. The
 forward direction continues its state from piece to piece, the backward one begins at the sentence's end, so nothing is
-approximated. The engine, on CPUs, needs no such memory, and reads any row in one pass.
+approximated.
 """
 
 from collections.abc import Sequence

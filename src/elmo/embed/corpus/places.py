@@ -6,14 +6,11 @@ is one that the file system can hold.
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tqdm import tqdm
-
-from elmo.disk.output import exists_already, is_disk_full, require_file_or_nothing, require_possible
+from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
@@ -83,20 +80,5 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
     )
 
 
-@contextmanager
-def disk_full_explained(folder: Path, needed: int, resume: str) -> Iterator[None]:
-    """Turns the error of a full disk into an OutputError with the bytes `needed`; `resume`: how to continue."""
-    try:
-        yield
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        free = shutil.disk_usage(folder).free
-        raise OutputError(
-            f"{folder}: the disk is full: {needed:,} more bytes are needed, {free:,} are free. What is finished is "
-            f"kept: free some space, then {resume}."
-        ) from error
-
-
 def _size(num_bytes: float) -> str:
-    return f"{tqdm.format_sizeof(num_bytes)}B"
+    return f"{num_bytes / 1e6:,.1f} MB"

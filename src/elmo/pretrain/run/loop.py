@@ -164,7 +164,10 @@ class Loop:
             result = self._step()
             self.watch.step(result)
             self._evaluate_if_due()
-            self._stop_if_agreed(result)
+            if trainer.ranks.size == 1:
+                self._stop_if_asked()
+            elif result is not None and result.stop_signal:  # the ranks exchanged their flags in the step
+                self._stop(result.stop_signal)
             if trainer.step_number % config.save_every == 0:
                 self.save()
         self.watch.ended()
@@ -208,13 +211,6 @@ class Loop:
         """All ranks stop at the same step, whichever got the signal."""
         if signal := self.trainer.ranks.largest(self.flag.signal or 0):
             self._stop(signal)
-
-    def _stop_if_agreed(self, result: StepResult | None) -> None:
-        """The same, without another message: the ranks exchanged their flags in the step."""
-        if self.trainer.ranks.size == 1:
-            self._stop_if_asked()
-        elif result is not None and result.stop_signal:
-            self._stop(result.stop_signal)
 
     def _stop(self, signal: int) -> NoReturn:
         self.save()
@@ -260,7 +256,7 @@ class Loop:
         """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
         self.num_skipped += 1
-        trainer.skip_step()
+        trainer.count_step()
         self.watch.record(skipped=str(error))
         self.watch.say(f"step {trainer.step_number}: skipped, {self.num_skipped} in a row. {error}")
 
@@ -274,7 +270,7 @@ class Loop:
         self._perplexities[step] = found
         if config.keep_best and (before is None or found < before):
             with self.watch.not_training():
-                self.run.save_best(trainer, config.keep_checkpoints)
+                self.run.save(trainer, config.keep_checkpoints, is_best=True)
 
     @property
     def out_of_patience(self) -> bool:

@@ -162,18 +162,19 @@ class RunFolder:
 
         The recipe before is kept as config.step-STEP.json. All ranks must call it together.
         """
-        return self.ranks.on_first(lambda: self._change_config(config, step))
 
-    def _change_config(self, config: PretrainConfig, step: int) -> dict[str, tuple[Any, Any]]:
-        before, now = asdict(self.config()), asdict(config)
-        changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
-        if changes:
-            history = self._history_file(step)
-            # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
-            if not history.is_file():
-                write_json(history, before)
-            write_json(self.path / "config.json", now)
-        return changes
+        def change() -> dict[str, tuple[Any, Any]]:
+            before, now = asdict(self.config()), asdict(config)
+            changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
+            if changes:
+                history = self._history_file(step)
+                # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
+                if not history.is_file():
+                    write_json(history, before)
+                write_json(self.path / "config.json", now)
+            return changes
+
+        return self.ranks.on_first(change)
 
     def _history_file(self, step: int) -> Path:
         return self.path / f"config.step-{step:08d}.json"
@@ -197,17 +198,6 @@ class RunFolder:
         """The step of that checkpoint."""
         return None if (best := self.best) is None else _step_of(best)
 
-    def save(self, trainer: Trainer, keep: int) -> Path:
-        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
-
-        Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
-        """
-        return self._save(trainer, keep, ("latest",))
-
-    def save_best(self, trainer: Trainer, keep: int) -> Path:
-        """Write a checkpoint, and point `best` to it."""
-        return self._save(trainer, keep, ("latest", "best"))
-
     def save_before_nan(self, trainer: Trainer, position: RunPosition) -> Path:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
@@ -215,17 +205,21 @@ class RunFolder:
         self.ranks.on_first(lambda: write_training(folder, trainer, tensors, position))
         return folder
 
-    def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
+    def save(self, trainer: Trainer, keep: int, *, is_best: bool = False) -> Path:
+        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
+
+        Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
+        """
         folder = self.checkpoints / f"step-{trainer.step_number:08d}"
         tensors = trainer.tensors()
 
         def write() -> None:
             if folder != self.latest:  # the same step has the same state: nothing would change
                 write_training(folder, trainer, tensors, trainer.position)
-            for name in pointers:
-                self._point(name, folder)
-                if name == "latest":
-                    self._remove_old(keep)
+            self._point("latest", folder)
+            self._remove_old(keep)
+            if is_best:
+                self._point("best", folder)
 
         self.ranks.on_first(write)
         return folder
@@ -281,10 +275,9 @@ class RunFolder:
             with path.open("a", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            free = shutil.disk_usage(self.path).free
             raise OutputError(
-                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
-                f"checkpoint is complete: {self.latest}. Free some space, then continue with --resume."
+                f"{path}: can't be written: {error.strerror}. The last checkpoint is complete: {self.latest}. Free "
+                "some space, then continue with --resume."
             ) from error
 
     def _point(self, name: str, folder: Path) -> None:

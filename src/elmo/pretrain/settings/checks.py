@@ -60,11 +60,8 @@ def _check_softmax(config: Any) -> None:
 
 def require_unused(path: Path) -> None:
     """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
-    if path.exists() and not _only_begun(path):
+    only_begun = path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
+    if path.exists() and not only_begun:
         is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
         resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
         raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
-
-
-def _only_begun(path: Path) -> bool:
-    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())

@@ -74,10 +74,7 @@ class Trainer:
 
     `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All ranks must
     call `step`, and the other methods that say so, together. The weights are then the same on all ranks, and equal to
-    those that one process finds up to rounding.
-
-    All tensors lie on `device`, by default that of `ranks`. On a CPU the two directions run at the same time, elsewhere
-    one after the other. Device-agnostic.
+    those that one process finds up to rounding. `device`: by default that of `ranks`.
     """
 
     def __init__(
@@ -199,14 +196,11 @@ class Trainer:
         rate = learning_rate(self.config, number, self.last_step, self._windows_of_the_run())
         self._update(gradients, rate)
         self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
-        self._count_step()
+        self.count_step()
         return StepResult(losses, norm, rate, stop_signal)
 
-    def skip_step(self) -> None:
-        """Count the step that raised TrainingDiverged; its window was read, and the weights stay as they are."""
-        self._count_step()
-
-    def _count_step(self) -> None:
+    def count_step(self) -> None:
+        """A step was done; or one that raised TrainingDiverged is skipped: the weights stay as they are."""
         self.step_number += 1
         self.tokens_read += self.tokens_per_step
 
