@@ -107,8 +107,7 @@ def _open_closed_streams() -> None:
 def _exit_now(code: int) -> NoReturn:
     """Ends the process with this code, after its exit functions.
 
-    `sys.exit` would not do: if KeyboardInterrupt came while some module executed code from a string (dataclasses do),
-    `python -m` remembers it and dies by SIGINT in the end, though the exception was handled.
+    After `sys.exit`, `python -m` would die by SIGINT if KeyboardInterrupt came while code was executed from a string.
     """
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -1,8 +1,7 @@
 """Bounded reads: a small file is read whole, but never without end.
 
 A model folder may come from anywhere. What has a file's name there can be a device that never ends, a FIFO that nobody
-writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
-file, and no more than a limit is taken from it, whatever size the file system states.
+writes to, or a file of many gigabytes. Every file that is read whole is read here.
 """
 
 import errno

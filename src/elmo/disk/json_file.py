@@ -1,8 +1,7 @@
 """JSON and TOML files: read with bounds, because a damaged or hostile one must end in a clear error.
 
 `read_json` reads files of others, such as a model's config; `read_record` what this program has written about a run;
- `read_records` a log with an object in each line; `read_toml` what a user has written. `write_json` writes all of
-them.
+`read_records` a log with an object in each line; `read_toml` what a user has written.
 """
 
 import json

@@ -53,8 +53,7 @@ WINDOW_SENTENCES = 512
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
-# Tokens of a batch; elsewhere than on a CPU padding counts too. On a CPU the sentences of a batch share rows of equal
-# length (engine/row_packing.py), so it needs several times the longest; more brings nothing. A GPU wants more rows.
+# Tokens of a batch; elsewhere than on a CPU padding counts too. A GPU wants more rows.
 _CPU_TOKENS, _TOKENS_ELSEWHERE = 8192, 16_384
 _CPU_WINDOW_BATCHES, _WINDOW_BATCHES_ELSEWHERE = 2, 8
 

@@ -34,10 +34,7 @@ class RowStates:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else uses the state inside the block; ConfigError if another thread does so now.
-
-        Waiting would not help: each call continues the one before, so the vectors would depend on which came first.
-        """
+        """Nobody else uses the state inside the block; ConfigError if another thread does so now."""
         mutex = self._lock.mutex
         if not mutex.acquire(blocking=False):
             raise ConfigError(

@@ -18,8 +18,7 @@ _MAX_KEY_FILE_BYTES = 1 << 20
 class AccessControl:
     """ASGI middleware. It decides on the scope alone, never on a URL made from headers.
 
-    Starlette's TrustedHostMiddleware isn't used: its answer is plain text, which names no flag, and in the
-    oldest supported version it can't read addresses in brackets.
+    The plain answers of Starlette's TrustedHostMiddleware name no flag.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:

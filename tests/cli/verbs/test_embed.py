@@ -202,9 +202,7 @@ def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, nu
     assert capsys.readouterr().err == ""
     assert signal.getsignal(number) is before
     with pytest.raises(KeyboardInterrupt):
-        monkeypatch.setattr(
-            Embedder, "embed", lambda *_, **__: [os.kill(os.getpid(), number) for _ in range(2)]
-        )
+        monkeypatch.setattr(Embedder, "embed", lambda *_, **__: [os.kill(os.getpid(), number) for _ in range(2)])
         main([str(text), "-o", str(output), "--resume", "--quiet"])
     monkeypatch.undo()
     assert main([str(text), "-o", str(output), "--resume", "--quiet", "-m", str(model)]) == 0

@@ -1,7 +1,6 @@
 """Part makers: what embeds the windows of a text and writes them as parts: this process, or several others.
 
-A window's vectors depend on the window alone, so whoever computes it writes the same part. Each process loads the model
-and has its share of the processor's cores.
+Whoever computes a window writes the same part. Each process loads the model and has its share of the cores.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Where a file of vectors comes from and goes to, and whether it fits: all that can be checked before a model computes.
-
-Nothing that is there is replaced without leave, the text is never replaced at all, and every name that will be needed
-is one that the file system can hold.
-"""
+"""Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
 import os
 import shutil

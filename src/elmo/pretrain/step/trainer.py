@@ -4,8 +4,7 @@ All randomness of a step comes from (seed, step) alone, so what must be saved is
 the positions of the streams and the states of the LSTMs.
 
 On a GPU a step waits for the device at its end, when the losses and the global norm are read. Everything known on the
-host (ids, rows, places) is sorted there and sent without waiting. Two waits remain: for the length of a window's
-longest word, in the char CNN, and for the sizes of an adaptive softmax's clusters.
+host (ids, rows, places) is sorted there and sent without waiting.
 """
 
 import math

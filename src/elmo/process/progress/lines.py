@@ -60,8 +60,7 @@ def _count(number: int, unit: str) -> str:
 class Pace:
     """The speed of one stage, measured from its first unit on.
 
-    Before the first one is done, models are loaded, threads are started and memory is filled: counted as a unit's time,
-    that promises hours where seconds are left.
+    The time before, in which models are loaded, would promise hours where seconds are left.
     """
 
     def __init__(self, done: int) -> None:
