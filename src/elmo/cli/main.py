@@ -16,7 +16,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import NoReturn, TextIO
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
@@ -51,6 +52,7 @@ VERBS = {
 
 _TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec")
 
+_PACKAGE = Path(elmo.__file__).parent
 _DEBUG = "--debug"
 
 
@@ -64,8 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     verb = arguments[0] if arguments else ""
     _open_closed_streams()
     try:
-        warnings.formatwarning = _warning  # without the line of code that warns
-        with _sigterm_like_ctrl_c():
+        with _sigterm_like_ctrl_c(), _own_warnings_plain():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
             module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
@@ -132,8 +133,22 @@ def _sigterm_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _warning(message: Warning | str, *_: object) -> str:
-    return f"warning: {message}\n"
+@contextmanager
+def _own_warnings_plain() -> Iterator[None]:
+    """Prints the warnings of this package as messages, without the line of code that warns."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], filename: str, *place: Any, **more: Any) -> None:
+        if Path(filename).is_relative_to(_PACKAGE):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            before(message, category, filename, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def _help() -> str:
