@@ -5,8 +5,8 @@ other weights later, on another machine or after an update, is an error and no s
 """
 
 import os
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -16,12 +16,15 @@ from jaxtyping import Float32
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.layer_choice import LayerChoice, Layers
+from elmo.process.thread_lock import ThreadLock
 from elmo.weights.fingerprint import combine
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 State = Literal["zero", "warm"]
 
 _MAX_LOADED = 4
+_loaded: OrderedDict[tuple[str, str, str], Embedder] = OrderedDict()
+_lock = ThreadLock()
 
 
 @dataclass
@@ -84,9 +87,15 @@ def _hash_of(embedder: Embedder) -> str:
     return combine({"weights": embedder.model_hash, "warm state": embedder.state_hash})
 
 
-@lru_cache(_MAX_LOADED)
 def _embedder(model: str, dtype: str, state: State) -> Embedder:
-    return Embedder.from_pretrained(model, dtype=dtype, state=state)
+    key = (model, dtype, state)
+    with _lock.mutex:
+        if key not in _loaded:
+            _loaded[key] = Embedder.from_pretrained(model, dtype=dtype, state=state)
+            while len(_loaded) > _MAX_LOADED:
+                _loaded.popitem(last=False)
+        _loaded.move_to_end(key)
+        return _loaded[key]
 
 
 def side_by_side(
