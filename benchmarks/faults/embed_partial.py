@@ -201,7 +201,6 @@ def _changes_of_a_file(path: Path, chance: random.Random) -> Iterator[tuple[str,
     yield "zeros in the middle", lambda file: _patched(file, size // 3, bytes(max(1, size // 10)))
     yield "noise in the middle", lambda file: _patched(file, size // 3, chance.randbytes(max(1, size // 10)))
     yield "missing", Path.unlink
-    yield "a folder", lambda file: (file.unlink(), file.mkdir())[0]
     yield "a pipe", lambda file: (file.unlink(), os.mkfifo(file))[0]
     yield "a link to nothing", lambda file: (file.unlink(), file.symlink_to("nowhere"))[0]
     yield "a link to another's file", lambda file: (file.unlink(), file.symlink_to(_precious(file)))[0]

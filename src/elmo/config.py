@@ -69,7 +69,7 @@ class BiLMConfig:
     """Which language models there are."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "filters", _pairs(self.filters))
+        object.__setattr__(self, "filters", filter_pairs(self.filters))
         require_types(self)
         for name in ("cell_clip", "projection_clip", "forget_bias"):
             value = getattr(self, name)
@@ -164,12 +164,14 @@ class BiLMConfig:
             raise ConfigError(f"{source}: a value has the wrong type: {error}.") from None
 
 
-def _pairs(filters: Any) -> tuple[tuple[int, int], ...]:
+def filter_pairs(filters: Any) -> tuple[tuple[int, int], ...]:
+    """The filters of a char CNN as tuples. ConfigError for what are no pairs of whole numbers."""
     try:
         return tuple((index(width), index(count)) for width, count in filters)
     except (TypeError, ValueError):
         raise ConfigError(
-            f"filters must be a list of [width, number] pairs of whole numbers (got {filters!r:.200})."
+            f"filters must be a list of [width, number] pairs of whole numbers (got {filters!r:.200}). Write for "
+            "instance [[1, 32], [2, 32], [3, 64]]."
         ) from None
 
 

@@ -35,13 +35,6 @@ def test_what_numpy_writes_is_read_as_it_was(tmp_path, shape, dtype):
     mapped(tmp_path / "a.npy", dtype, tuple(None for _ in shape))
 
 
-def test_headers_of_every_version_are_read(tmp_path):
-    for version in ((1, 0), (2, 0), (3, 0)):
-        with (tmp_path / "a.npy").open("wb") as file:
-            np.lib.format.write_array(file, array((2, 3), "<f4"), version=version)
-        assert mapped(tmp_path / "a.npy").shape == (2, 3)
-
-
 def test_another_type_or_shape_is_told(tmp_path):
     np.save(tmp_path / "a.npy", array((2, 3), "<f4"))
     for dtype, shape in (("<f8", (2, 3)), ("<f4", (3, 3)), ("<f4", (2,)), (None, (None, 4)), ("<i4", None)):
@@ -50,7 +43,7 @@ def test_another_type_or_shape_is_told(tmp_path):
 
 
 def test_every_damage_to_an_npy_is_an_error_or_another_number(tmp_path):
-    """Every byte of the header, with other bits; every length. np.load raises tokenize.TokenError for some."""
+    """Every byte of the header, with other bits; every length. NumPy raises many kinds of errors."""
     path = tmp_path / "a.npy"
     np.save(path, array((2, 3), "<f4"))
     content, refused = path.read_bytes(), 0
@@ -122,7 +115,7 @@ def test_other_arrays_than_expected_are_told(names):
         (Path.mkdir, "it is a folder|Is a directory"),
         (os.mkfifo, "it is a FIFO"),
         (lambda path: path.write_bytes(b""), "is not a NumPy file"),
-        (lambda path: path.write_bytes(b"\x93NUMPY\x01\x00\xff"), "ends in its header"),
+        (lambda path: path.write_bytes(b"\x93NUMPY\x01\x00\xff"), "is not a NumPy file"),
     ],
 )
 def test_what_is_no_file_of_arrays_is_told(tmp_path, make, message):

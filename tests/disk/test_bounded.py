@@ -32,14 +32,6 @@ def test_another_value_than_0_and_1_is_refused(tmp_path, monkeypatch, value):
     assert read_bytes(tmp_path / "file", limit=5) == b"1"
 
 
-@pytest.mark.parametrize("name", ["ELMO_MAX_FILE_BYTES", "ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO"])
-def test_the_old_variables_are_answered_with_the_new_one(tmp_path, monkeypatch, name):
-    (tmp_path / "file").write_bytes(b"1")
-    monkeypatch.setenv(name, "100")
-    with pytest.raises(ConfigError, match=f"{name} is set, but .* set ELMO_NO_LIMITS=1"):
-        read_bytes(tmp_path / "file", limit=5)
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [

@@ -35,16 +35,11 @@ def test_a_change_is_named(folder, name):
     content = path.read_bytes()
     for changed in (b"", content[:-1], content + b"x", b"x" + content[1:]):
         path.write_bytes(changed)
-        assert what_changed(folder, own=True) == f"{name} was changed (its checksum is another)"
+        assert what_changed(folder) == f"{name} was changed (its checksum is another)"
     path.unlink()
-    assert what_changed(folder, own=True) == f"'{name}' can't be read: No such file or directory"
+    assert what_changed(folder) == f"'{name}' can't be read: No such file or directory"
     os.mkfifo(path)
-    assert what_changed(folder, own=True) == f"'{name}' can't be read: it is a FIFO (named pipe), not a file"
-    path.unlink()
-    (folder / "copy").write_bytes(content)
-    path.symlink_to(folder / "copy")
-    assert "can't be read" in what_changed(folder, own=True)
-    assert what_changed(folder) is None
+    assert what_changed(folder) == f"'{name}' can't be read: it is a FIFO (named pipe), not a file"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "5", "[" * 5000, '{"c": 5}', '{"\\u0000": "x"}', "\xff"])

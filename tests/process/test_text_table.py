@@ -13,4 +13,4 @@ def test_display_width_counts_columns():
 def test_columns_line_up_whatever_the_script():
     rows = [["word", "count", "share"], ["은행", "12", "3.5"], ["a", "1", ""]]
     assert text_table(rows) == ["word  count  share", "은행     12    3.5", "a         1"]
-    assert text_table(rows[1:], left=0, gap=1) == ["은행 12 3.5", "   a  1"]
+    assert text_table(rows[1:], left=0) == ["은행  12  3.5", "   a   1"]

@@ -17,7 +17,7 @@ lock = ThreadLock()
 with lock.mutex:
     child = os.fork()
     if child == 0:
-        os._exit(0 if lock.taken() else 1)
+        os._exit(0 if lock.mutex.acquire(blocking=False) else 1)
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
@@ -25,16 +25,16 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_only_one_holds_it():
     lock = ThreadLock()
     with lock.mutex:
-        assert not lock.taken()
-    assert lock.taken()
-    lock.free()
+        assert not lock.mutex.acquire(blocking=False)
+    assert lock.mutex.acquire(blocking=False)
+    lock.mutex.release()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda lock: pickle.loads(pickle.dumps(lock))])
 def test_a_copy_of_a_held_lock_is_free(copied):
     lock = ThreadLock()
     with lock.mutex:
-        assert copied(lock).taken()
+        assert copied(lock).mutex.acquire(blocking=False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
@@ -59,8 +59,8 @@ def test_an_interrupted_block_gives_the_lock_back():
                         pass
             except KeyboardInterrupt:
                 interrupts += 1
-            assert lock.taken()
-            lock.free()
+            assert lock.mutex.acquire(blocking=False)
+            lock.mutex.release()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

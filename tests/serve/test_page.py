@@ -1,6 +1,5 @@
 """docs/serving.md: its code runs against a server, its commands are right, its tables say what the settings are."""
 
-import dataclasses
 import re
 import shlex
 import shutil
@@ -96,11 +95,3 @@ def test_the_limits_are_those_of_the_settings():
     assert f"| {settings.max_inputs:,} |" in rows
     assert f"| {settings.deadline_seconds:g} s |" in rows
     assert f"within {settings.body_seconds:g} s" in rows
-
-
-def test_the_flags_have_the_defaults_of_the_settings():
-    ours = {field.name: field.default for field in dataclasses.fields(Arguments)}
-    theirs = {field.name: field.default for field in dataclasses.fields(ServeSettings)}
-    shared = ours.keys() & theirs.keys()
-    assert {"max_tokens", "max_inputs", "deadline_seconds", "tokenizer"} <= shared
-    assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}

@@ -5,7 +5,7 @@ other field of type Path is an input. `parsed` calls `check`, so no verb has to.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from glob import has_magic
 from pathlib import Path
@@ -16,16 +16,17 @@ from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.setting_checks import require_types
 from elmo.text.files.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
+# In the order in which they are checked: models last, because they may be downloaded.
 Role = Literal[
+    "unchecked",  # or by the verb itself
     "input",  # a file, a pipe, or - for standard input
     "file",  # an input that is read more than once, so neither a pipe nor standard input
     "input folder",  # whose content is checked by those who read it
+    "kept folder",  # an output that may exist: a run to resume, a cache
     "output file",
     "output folder",
-    "kept folder",  # an output that may exist: a run to resume, a cache
     "model",  # a biLM; None is the default one
     "named model",  # a biLM; None: none is needed, or another argument names it
-    "unchecked",  # by the verb itself
 ]
 
 
@@ -36,6 +37,7 @@ class As:
     role: Role
 
 
+_OUTPUTS = ("output file", "output folder")
 _ROLES: dict[str, Role] = {
     "model": "model",
     "output": "output file",
@@ -58,14 +60,14 @@ def check(arguments: object) -> None:
             require_types(group)
     if not is_alone():
         return
-    flags = {name: getattr(group, name) for group in groups for name in ("force", "quiet") if hasattr(group, name)}
+    force, quiet = (any(getattr(group, name, False) for group in groups) for name in ("force", "quiet"))
     found = list(roles(arguments))
-    _require_output_of_force(found, flags)
-    order = list(_CHECKS)
-    for _, role, value in sorted(found, key=lambda it: order.index(it[1])):
+    if force:
+        _require_output(found)
+    for _, role, value in sorted(found, key=lambda it: get_args(Role).index(it[1])):
         if value is not None or role == "model":
-            _CHECKS[role](value, flags)
-        if role in ("output file", "output folder") and value is not None:
+            _check(role, value, force=force, quiet=quiet)
+        if role in _OUTPUTS and value is not None:
             for one in (one for _, its, one in found if its in ("input", "file") and one is not None):
                 require_other_file(one, value, kind="input")
 
@@ -112,9 +114,10 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield from _parts(part)
 
 
-def _require_output_of_force(found: list[tuple[str, Role, Any]], flags: dict[str, bool]) -> None:
-    outputs = {name: value for name, role, value in found if role in ("output file", "output folder")}
-    if flags.get("force") and outputs and not any(outputs.values()):
+def _require_output(found: list[tuple[str, Role, Any]]) -> None:
+    """ConfigError if none of the outputs that --force could replace is named."""
+    outputs = {name: value for name, role, value in found if role in _OUTPUTS}
+    if outputs and not any(outputs.values()):
         names = " or ".join(f"--{name.replace('_', '-')}" for name in outputs)
         raise ConfigError(
             f"--force was given without {names}, so there is no file or folder to replace. Add {names}, or leave "
@@ -122,48 +125,44 @@ def _require_output_of_force(found: list[tuple[str, Role, Any]], flags: dict[str
         )
 
 
-def _check_input(path: Path, _: dict[str, bool]) -> None:
-    if not has_magic(str(path)):  # a pattern of names is for those who read the text
-        check_is_text_file(path)
+def _check(role: Role, value: Any, *, force: bool, quiet: bool) -> None:
+    match role:
+        case "input" | "file":
+            if not has_magic(str(value)):  # a pattern of names is for those who read the text
+                check_is_text_file(value)
+            if role == "file" and is_stream(value):
+                raise TextError(
+                    f"{text_name(value)}: can be read only once, as a stream, but this command reads it again for its "
+                    "SHA-256. Write it to a file first, and name that file."
+                )
+        case "input folder":
+            _require_folder(value)
+        case "kept folder":
+            require_possible(value)
+            if value.exists():
+                _require_folder(value)
+        case "output file":
+            require_possible(value)
+            require_free(value, force=force)
+        case "output folder":
+            require_possible(value)
+            require_free_folder(value, force=force)
+        case "model" | "named model":
+            _require_model(value, quiet=quiet)
 
 
-def _check_file(path: Path, flags: dict[str, bool]) -> None:
-    _check_input(path, flags)
-    if is_stream(path):
-        raise TextError(
-            f"{text_name(path)}: can be read only once, as a stream, but this command reads it again for its SHA-256. "
-            "Write it to a file first, and name that file."
-        )
-
-
-def _check_folder(path: Path, _: dict[str, bool]) -> None:
+def _require_folder(path: Path) -> None:
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "there is no such folder"
         raise ConfigError(f"{path}: {what}. {paths_count_from()}; check the spelling.")
 
 
-def _check_output_file(path: Path, flags: dict[str, bool]) -> None:
-    require_possible(path)
-    require_free(path, force=flags.get("force", False))
-
-
-def _check_output_folder(folder: Path, flags: dict[str, bool]) -> None:
-    require_possible(folder)
-    require_free_folder(folder, force=flags.get("force", False))
-
-
-def _check_kept_folder(folder: Path, flags: dict[str, bool]) -> None:
-    require_possible(folder)
-    if folder.exists():
-        _check_folder(folder, flags)
-
-
-def _check_model(model: Any, flags: dict[str, bool]) -> None:
+def _require_model(model: Any, *, quiet: bool) -> None:
     # Here, for the sake of verbs without a model.
     from elmo.weights.describe import outline
     from elmo.weights.hub import resolve
 
-    resolve(model, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
+    resolve(model, progress=not quiet)  # a published model is downloaded at its first use
     outline(model)
 
 
@@ -172,7 +171,7 @@ def check_tokens(tokens: Any, *, resume: bool, quiet: bool) -> None:
     for file in tokens.static_files.values():
         check_is_text_file(file)
     if tokens.encoder == "elmo" and not resume:
-        _check_model(tokens.model or None, {"quiet": quiet})
+        _require_model(tokens.model or None, quiet=quiet)
 
 
 def check_language_model(model: str | None) -> None:
@@ -182,17 +181,3 @@ def check_language_model(model: str | None) -> None:
 
     if outline(model).has_softmax is False:
         raise without_softmax(model or "the default model")
-
-
-# In the order in which they are checked: models last, because they may be downloaded.
-_CHECKS: dict[Role, Callable[[Any, dict[str, bool]], None]] = {
-    "unchecked": lambda value, flags: None,
-    "input": _check_input,
-    "file": _check_file,
-    "input folder": _check_folder,
-    "kept folder": _check_kept_folder,
-    "output file": _check_output_file,
-    "output folder": _check_output_folder,
-    "model": _check_model,
-    "named model": _check_model,
-}

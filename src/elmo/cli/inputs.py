@@ -132,20 +132,6 @@ def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
     return None if isinstance(files, tuple) else read_vocabulary(files)
 
 
-def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: str = "TEXT") -> tuple[str | None, str]:
-    """The model and the input out of the positional arguments `[MODEL] TEXT` and the flag --model."""
-    if len(inputs) == 1:
-        return model, inputs[0]
-    if len(inputs) == 2 and model is None:
-        return inputs[0], inputs[1]
-    if len(inputs) == 2:
-        raise _two_models(model, inputs[0], f"elmo {verb} {what}")
-    raise ConfigError(
-        f"{len(inputs)} arguments were given ({', '.join(map(repr, inputs))}), but 'elmo {verb}' takes one {what}, and "
-        f"perhaps a model before it. Put quotation marks around an argument with spaces: elmo {verb} [MODEL] {what}"
-    )
-
-
 def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tuple[str | None, list[str]]:
     """The model and the texts out of the positional arguments `[MODEL] TEXT [TEXT ...]` and the flag --model.
 
@@ -155,14 +141,10 @@ def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tupl
         raise ConfigError(f"no text was given. Name one, or - for standard input: elmo {verb} TEXT")
     first, *rest = inputs
     if model is not None and rest and Path(first).is_dir():
-        raise _two_models(model, first, f"elmo {verb} TEXT")
+        raise ConfigError(
+            f"two models are named, --model {model} and {first}, but one is used. Name one: elmo {verb} TEXT -m {model}"
+        )
     is_text = is_file(first) and Path(first).suffix.lower() not in _WEIGHT_FILES
     if model is not None or not rest or is_text or has_magic(first):
         return model, list(inputs)
     return first, rest
-
-
-def _two_models(model: str | None, other: str, command: str) -> ConfigError:
-    return ConfigError(
-        f"two models are named, --model {model} and {other}, but one is used. Name one: {command} -m {model}"
-    )

@@ -9,7 +9,6 @@ import difflib
 import errno
 import io
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -23,7 +22,7 @@ from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
-from elmo.errors import ConfigError, ElmoError, Interrupted, MissingExtraError, paths_count_from
+from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
@@ -54,11 +53,9 @@ VERBS = {
 }
 
 _TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec", "cove")
-_LONGEST_PLACE = 200
 _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
-_NO_LIMITS = "--no-limits"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,9 +68,6 @@ def main(argv: list[str] | None = None) -> int:
     verb = arguments[0] if arguments else ""
     open_closed_streams()
     try:
-        if _NO_LIMITS in arguments:
-            command = shlex.join(argument for argument in arguments if argument != _NO_LIMITS)
-            raise ConfigError(f"{_NO_LIMITS} is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo {command}")
         with _sigterm_like_ctrl_c(), _own_warnings_plain():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
@@ -255,12 +249,10 @@ def _message(error: BaseException, command: str) -> str:
 
 def _file_message(error: OSError) -> str | None:
     place = "standard output" if error.filename is None else str(error.filename)
-    if len(place) > _LONGEST_PLACE:
-        place = f"{place[:_LONGEST_PLACE]}... ({len(place)} characters)"
     if error.errno == errno.EBADF and error.filename is None:
         return f"{place}: can't be written: it is closed. Leave it open, or send it to a file or to {os.devnull}."
     if error.errno == errno.ENAMETOOLONG:
-        return f"{place}: is too long for the name of a file. Choose a shorter one."
+        return f"{place[:200]}...: is too long for the name of a file. Choose a shorter one."
     if is_disk_full(error):
         free = "Free some space or write to another disk ('df -h' shows them); then run the same command again."
         return f"{place}: can't be written: {error.strerror}. The disk or your share of it is full. {free}"

@@ -1,15 +1,11 @@
-"""NumPy's files, .npy and .npz, read without trusting their headers.
+"""NumPy's files of numbers, .npy and .npz, read without trusting their headers.
 
-`np.load` evaluates a header as Python, which fails in many ways if it is damaged (tokenize.TokenError is one of them),
-and unpacks whatever an .npz holds: a megabyte can become gigabytes. Here a header must have the one form that NumPy
-writes for arrays of numbers, an array as many bytes as its header says, and a packed file may only grow as much as
-weights do. All that is wrong is an `ArraysError`, which callers turn into the error of their own file.
+`np.load` unpacks whatever an .npz holds: a megabyte can become gigabytes. Here an array must have as many bytes as its
+header says, and a packed file may only grow as much as weights do. All that is wrong is an `ArraysError`, which callers
+turn into the error of their own file.
 """
 
-import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
@@ -28,17 +24,7 @@ BYTES_BESIDE = 16 << 20
 Shape = tuple[int | None, ...]
 """None: any number."""
 
-_MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 10_000
-_HEADER = re.compile(
-    rb"\{'descr': '(?P<dtype>[<>|=][biufc]\d{1,2})', 'fortran_order': (?P<fortran>True|False), "
-    rb"'shape': \((?P<shape>(?:\d{1,18}L?(?:, ?|(?=\))))*)\),? *\} *\n"
-)
-_LENGTHS = {b"\x01\x00": "<H", b"\x02\x00": "<I", b"\x03\x00": "<I"}
 _MOST_ARRAYS = 1000
-_BLOCK = 1 << 20
-# What zipfile raises for damaged archives; NotImplementedError is a RuntimeError, and a bad name a ValueError.
-_BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, OverflowError, EOFError, ValueError)
 
 
 class ArraysError(ValueError):
@@ -67,15 +53,13 @@ class _Header(NamedTuple):
             )
 
 
-def mapped(
-    path: Path, dtype: str | None = None, shape: Shape | None = None, *, own: bool = False
-) -> Shaped[np.ndarray, "*shape"]:
+def mapped(path: Path, dtype: str | None = None, shape: Shape | None = None) -> Shaped[np.ndarray, "*shape"]:
     """The array of an .npy file, read from the disk where it is looked at.
 
-    `dtype`, `shape`: what it must have. `own`: as for `open_regular`. Raises ArraysError.
+    `dtype`, `shape`: what it must have. Raises ArraysError.
     """
     try:
-        with open_regular(path, own=own) as file:
+        with open_regular(path) as file:
             header = _header(file)
             header.require(dtype, shape)
             begin, end = file.tell(), file.seek(0, 2)
@@ -113,7 +97,7 @@ def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict
         raise ArraysError(f"can't be read ({error.strerror or error})") from None
     except ArraysError:
         raise
-    except _BAD_ARCHIVE as error:
+    except Exception as error:  # zipfile and zlib raise many kinds for damaged archives
         raise ArraysError(f"is not an .npz file ({error})") from None
 
 
@@ -141,33 +125,20 @@ def _checked_entries(archive: zipfile.ZipFile, file: IO[bytes]) -> list[zipfile.
 
 def _read(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     with archive.open(f"{name}.npy") as entry:
-        header = _header(entry)
-        content, place = bytearray(header.num_bytes), 0
-        while block := entry.read(_BLOCK):  # to the end, where the archive's own checksum is compared
-            content[place : place + len(block)] = block
-            place += len(block)
-        if place != header.num_bytes:
+        found = np.lib.format.read_array(entry, allow_pickle=False)
+        if entry.read(1):  # at the end the archive's own checksum is compared
             raise ArraysError(f"{shown(name)} has another number of bytes than its header says")
-    return np.frombuffer(content, header.dtype).reshape(header.shape, order=header.order)  # type: ignore[call-overload]
+    return found
 
 
 def _header(file: IO[bytes]) -> _Header:
-    """Reads the header of an .npy file. Raises ArraysError."""
-    begin = file.read(len(_MAGIC) + 2)
-    length_type = _LENGTHS.get(begin[len(_MAGIC) :]) if begin.startswith(_MAGIC) else None
-    if length_type is None:
-        raise ArraysError("is not a NumPy file")
-    length = file.read(struct.calcsize(length_type))
-    if len(length) < struct.calcsize(length_type):
-        raise ArraysError("ends in its header")
-    (size,) = struct.unpack(length_type, length)
-    text = file.read(size) if size <= _LONGEST_HEADER else b""
-    found = _HEADER.fullmatch(text)
-    if not found:
-        raise ArraysError("has a header that NumPy does not write for an array of numbers")
+    """Reads the header of an .npy file: in version 1.0, as NumPy writes them for all arrays of numbers."""
     try:
-        dtype = np.dtype(found["dtype"].decode())
-    except TypeError:
-        raise ArraysError(f"holds numbers of an unknown type {shown(found['dtype'].decode())}") from None
-    shape = tuple(int(size) for size in re.findall(rb"\d+", found["shape"]))
-    return _Header(dtype, shape, "F" if found["fortran"] == b"True" else "C")
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError("of another version")
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    except Exception as error:  # a damaged header is no Python, for which NumPy's parser raises many kinds
+        raise ArraysError(f"is not a NumPy file ({shown(str(error))})") from None
+    if dtype.kind not in "biufc" or min(shape, default=0) < 0:
+        raise ArraysError(f"holds {dtype} of shape {shape}, which are no numbers")
+    return _Header(dtype, shape, "F" if is_fortran else "C")

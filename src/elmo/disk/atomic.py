@@ -1,12 +1,9 @@
 """Atomic writes: a folder or a file appears whole or not at all.
 
-What is written goes to a hidden name beside its place, is brought to the disk, and is renamed in the end. Whatever
-goes wrong before, nothing is left behind and what was there before is untouched. A folder that is replaced changes
-names with its successor in one step; where the system can't do that, `recover` brings back what a process that died
-between the two steps has left.
-
-The hidden name of a process that died stays. It is removed by the next one that writes to the same place: a process at
-work holds a lock on its hidden folder, or has lately written its hidden file.
+What is written goes to a hidden name beside its place, is brought to the disk, and is renamed in the end. A folder that
+is replaced changes names with its successor in one step; where the system can't do that, `recover` brings back what a
+process that died between the two steps has left. The hidden name of a process that died is removed by the next one that
+writes to the same place: a process at work holds a lock on its hidden folder, or has lately written its hidden file.
 """
 
 import ctypes

@@ -1,27 +1,20 @@
 """Bounded reads: a small file is read whole, but never without end.
 
 A model folder may come from anywhere. What has a file's name there can be a device that never ends, a FIFO that nobody
-writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
-file, and no more than a limit is taken from it, whatever size the file system states.
-
-`own=True` is for files that only this program should have written, in a folder that a killed run has left. It may have
-been changed since: by a copy, a damaged disk, or somebody who put a link to another file in the place of ours. Such
-files are never opened through a link, and must have no second name.
+writes to, or a file of many gigabytes. Every file that is read whole is read here.
 """
 
 import errno
 import hashlib
 import os
 import stat
-from io import BufferedRandom, BufferedReader
+from io import BufferedReader
 from pathlib import Path
 
 from elmo.errors import ConfigError
 
 LIMITS_VARIABLE = "ELMO_NO_LIMITS"
 """Environment variable: 1 lifts every limit on what is read, of files that are read whole and of texts."""
-# What it has replaced.
-_OLD_VARIABLES = ("ELMO_MAX_FILE_BYTES", "ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO")
 NO_LIMIT = 1 << 60
 
 _KINDS = {
@@ -34,14 +27,13 @@ _KINDS = {
 }
 
 
-def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
+def read_bytes(path: Path, *, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes, or of any number with ELMO_NO_LIMITS=1.
 
-    `own`: see above. Raises OSError, whose `strerror` says what is wrong: also for what is not a regular file, and for
-    more bytes.
+    Raises OSError, whose `strerror` says what is wrong: also for what is not a regular file, and for more bytes.
     """
     limit = limit_now(limit)
-    with open_regular(path, own=own) as file:
+    with open_regular(path) as file:
         content = file.read() if limit == NO_LIMIT else file.read(limit + 1)
     if len(content) > limit:
         reason = f"it has more than {limit:,} bytes, the limit for such a file (set {LIMITS_VARIABLE}=1 to read more)"
@@ -49,22 +41,16 @@ def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
     return content
 
 
-def open_regular(path: Path, *, own: bool = False, change: bool = False) -> BufferedReader | BufferedRandom:
-    """The file, open for reading, if it is a regular one. Never waits. Raises OSError.
-
-    `own`: it must be no link and have no second name; otherwise links are followed. `change`: open for changes in place
-    too.
-    """
+def open_regular(path: Path) -> BufferedReader:
+    """The file, open for reading. OSError unless it is a regular one."""
     # Without O_NONBLOCK, opening a FIFO waits for somebody to write to it. It means nothing for regular files.
-    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | (getattr(os, "O_NOFOLLOW", 0) if own else 0)
-    descriptor = os.open(path, (os.O_RDWR if change else os.O_RDONLY) | flags)
+    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | flags)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, f"it is {kind_of(status)}, not a file", str(path))
-        if own and status.st_nlink > 1:
-            raise OSError(errno.EMLINK, "it has a second name (a hard link)", str(path))
-        return os.fdopen(descriptor, "r+b") if change else os.fdopen(descriptor, "rb")
+        return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise
@@ -75,14 +61,11 @@ def kind_of(status: os.stat_result) -> str:
     return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
 
 
-def file_hash(*paths: Path, own: bool = False) -> str:
-    """SHA-256 (hexadecimal) over the content of regular files, one after the other, however long. Raises OSError.
-
-    `own`: see above.
-    """
+def file_hash(*paths: Path) -> str:
+    """SHA-256 (hexadecimal) over the content of regular files, one after the other, however long. Raises OSError."""
     result = hashlib.sha256()
     for path in paths:
-        with open_regular(path, own=own) as file:
+        with open_regular(path) as file:
             hashlib.file_digest(file, lambda: result)
     return result.hexdigest()
 
@@ -103,12 +86,7 @@ def is_there(path: Path) -> bool:
 
 
 def limit_now(limit: int) -> int:
-    """The limit, or `NO_LIMIT` with ELMO_NO_LIMITS=1. Raises ConfigError for the variables that it has replaced."""
-    if old := next((name for name in _OLD_VARIABLES if name in os.environ), None):
-        raise ConfigError(
-            f"{old} is set, but limits are no longer raised one by one. Unset it, and set {LIMITS_VARIABLE}=1 to read "
-            "files, lines and packed texts of any size."
-        )
+    """The limit, or `NO_LIMIT` with ELMO_NO_LIMITS=1. ConfigError for other values of that variable."""
     value = os.environ.get(LIMITS_VARIABLE, "0")
     if value not in ("0", "1", ""):
         raise ConfigError(

@@ -1,8 +1,7 @@
 """JSON and TOML files: read with bounds, because a damaged or hostile one must end in a clear error.
 
 `read_json` reads files of others, such as a model's config; `read_record` what this program has written about a run;
- `read_records` a log with an object in each line; `read_toml` what a user has written. `write_json` writes all of
-them.
+`read_records` a log with an object in each line; `read_toml` what a user has written.
 """
 
 import json
@@ -46,14 +45,14 @@ def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
         ) from None
 
 
-def read_records(path: Path, count: str, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_records(path: Path, count: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each line of a run's log of JSON objects, as text and as values; nothing if there is no log.
 
     `count`: the key of every line that has the run's position as a whole number: "step" or "epoch". A line
     without it was damaged, and is left out like one that is not JSON or that a killed process did not finish. Raises
     ConfigError for a log that can't be read.
     """
-    for line in _content(path, limit).split(b"\n") if path.is_file() else ():
+    for line in _content(path, _RECORD_BYTES).split(b"\n") if path.is_file() else ():
         try:
             text = line.decode("utf-8")
             values = json.loads(text)
@@ -77,10 +76,10 @@ def forget_records_after(path: Path, count: str, last: int) -> None:
             unfinished.write_text(kept, encoding="utf-8")
 
 
-def read_toml(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """The settings in a TOML file. Raises ConfigError."""
     try:
-        return tomllib.loads(_text(path, limit))
+        return tomllib.loads(_text(path, _CONFIG_BYTES))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None
 

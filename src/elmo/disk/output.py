@@ -5,12 +5,11 @@ import os
 import stat
 from pathlib import Path
 
-from elmo.disk.bounded import kind_of
+from elmo.disk.bounded import kind_of, shown
 from elmo.errors import OutputError
 
-# Files with longer names are beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
-_LONGEST_ADDITION = len(".") + len(".0123456789ab.unfinished")
-_LONGEST_SHOWN = 200
+# Of 255, without what is added while an output is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
+_LONGEST_NAME = 229
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -19,19 +18,13 @@ def is_disk_full(error: OSError) -> bool:
 
 
 def require_possible(output: Path) -> None:
-    """OutputError unless a file or folder of that name could be made: a legal name in a folder that can be used."""
-    longest = "x" * _LONGEST_ADDITION
-    try:
-        output.with_name(output.name + longest).lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        pass  # a folder on the way there is looked at below
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name, or no name at all
-        why = error.strerror if isinstance(error, OSError) else str(error)
+    """OutputError unless a file or folder of that name could be made: in a folder that this user may write to."""
+    if len(os.fsencode(output.name)) > _LONGEST_NAME:
         raise OutputError(
-            f"{_shown(output)!r}: can't be the name of an output: {why}. While it is written, there are files "
-            "with longer names beside it. Choose a shorter path in a folder that you may use."
-        ) from None
-    parent = _nearest_existing(output.absolute().parent)
+            f"{shown(output.name)} can't be the name of an output: it has more than {_LONGEST_NAME} bytes, and files "
+            "with longer names are beside it while it is written. Choose a shorter name."
+        )
+    parent = next(folder for folder in output.absolute().parents if folder.exists())
     if not parent.is_dir():
         raise OutputError(f"{output}: can't be made, because {parent} is not a folder. Choose another path.")
     if not os.access(parent, os.W_OK | os.X_OK):
@@ -78,14 +71,3 @@ def require_free_folder(folder: Path, *, force: bool) -> None:
 def exists_already(output: Path) -> OutputError:
     """What to raise for an output that may only be replaced by force."""
     return OutputError(f"{output}: exists already. Choose another name, or use --force (force=True) to replace it.")
-
-
-def _nearest_existing(folder: Path) -> Path:
-    while not os.path.lexists(folder) and folder != folder.parent:
-        folder = folder.parent
-    return folder
-
-
-def _shown(output: Path) -> str:
-    text = str(output)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

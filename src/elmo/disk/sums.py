@@ -1,11 +1,7 @@
 """Sums: the SHA-256 of files in a folder that elmo wrote, so that what was changed is noticed before it is believed.
 
-Where every bit counts, a flipped one does its harm without an error: in an optimizer's tensors or a training text's
-numbers it gives another model, in a task model's labels other answers. The sums are for such changes, by disks, copies
-and hands; whoever writes new sums too can plant what they like.
-
-Each folder has them in its file sha256.json: a checkpoint, the last epoch of a task's training, prepared data, a task
-model (whose tensors have sums of their own), a part of remembered layers.
+They are for changes by disks, copies and hands, not by somebody who writes new sums too. Checkpoints, the last epoch of
+a task's training, prepared data, task models and remembered layers have them in a file sha256.json.
 """
 
 import json
@@ -29,13 +25,10 @@ def has_sums(folder: Path) -> bool:
     return (folder / SUMS_FILE).exists()
 
 
-def what_changed(folder: Path, *, own: bool = False) -> str | None:
-    """The first file that is not as it was when the sums were written, and how; None if all are, or there are no sums.
-
-    `own`: as for `file_hash`.
-    """
+def what_changed(folder: Path) -> str | None:
+    """The first file that is not as it was, and how; None if all are, or if there are no sums."""
     try:
-        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES, own=own))
+        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
@@ -44,7 +37,7 @@ def what_changed(folder: Path, *, own: bool = False) -> str | None:
         return f"{SUMS_FILE} has no sums"
     for name, sha256 in noted.items():
         try:
-            if file_hash(folder / name, own=own) != sha256:
+            if file_hash(folder / name) != sha256:
                 return f"{name} was changed (its checksum is another)"
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             return f"{shown(name)} can't be read: {getattr(error, 'strerror', None) or error}"

@@ -53,12 +53,9 @@ WINDOW_SENTENCES = 512
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
-# Tokens of a batch; elsewhere than on a CPU padding counts too. On a CPU the sentences of a batch share rows of equal
-# length (engine/row_packing.py), so it needs several times the longest; more brings nothing. A GPU wants more rows.
-_MAX_TOKENS = {"cpu": 8192}
-_MAX_TOKENS_ELSEWHERE = 16_384
-_WINDOW_BATCHES = {"cpu": 2}
-_WINDOW_BATCHES_ELSEWHERE = 8
+# Tokens of a batch; elsewhere than on a CPU padding counts too. A GPU wants more rows.
+_CPU_TOKENS, _TOKENS_ELSEWHERE = 8192, 16_384
+_CPU_WINDOW_BATCHES, _WINDOW_BATCHES_ELSEWHERE = 2, 8
 
 
 class Embedder:
@@ -108,7 +105,7 @@ class Embedder:
         network.require_usable()
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
-        default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
+        default = _CPU_TOKENS if place == "cpu" else _TOKENS_ELSEWHERE
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
         self.files: hub.Files | None = None
@@ -248,7 +245,7 @@ class Embedder:
     @property
     def window_tokens(self) -> int:
         """Tokens that `embed_iter` and `embed_corpus` take at a time at most."""
-        return _WINDOW_BATCHES.get(self.device, _WINDOW_BATCHES_ELSEWHERE) * self.max_tokens
+        return (_CPU_WINDOW_BATCHES if self.device == "cpu" else _WINDOW_BATCHES_ELSEWHERE) * self.max_tokens
 
     def describe(self) -> dict[str, Any]:
         """The model, settings and sizes, as plain values for JSON."""

@@ -109,10 +109,9 @@ class Network(Protocol[Array]):
         ...
 
 
-class EngineNetwork:
+class EngineNetwork(Network[np.ndarray]):
     """A checkpoint and its engine."""
 
-    device = "cpu"
     pads = False
 
     def __init__(self, checkpoint: Checkpoint, engine: Engine) -> None:
@@ -123,58 +122,52 @@ class EngineNetwork:
         self._hash: str | None = None
 
     @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
     def checkpoint(self) -> Checkpoint:
-        """The model without its softmax. Each access to a tensor may make it anew (`Engine.tensors`)."""
         return replace(self._facts, tensors=self._engine.tensors)
 
     @property
     def config(self) -> BiLMConfig:
-        """The architecture."""
         return self._facts.config
 
     @property
     def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
         return self._facts.token_map
 
     @property
     def products(self) -> str:
-        """What computes its products: "native" or "numpy"."""
         return self._engine.backend
 
     def now(self) -> "EngineNetwork":
-        """Itself."""
         return self
 
     def refresh(self) -> None:
-        """Its weights don't change."""
+        pass  # the weights don't change
 
     def require_usable(self) -> None:
-        """A checkpoint was checked when it was read."""
+        pass  # a checkpoint was checked when it was read
 
     def model_hash(self) -> str:
-        """`content_hash` of the checkpoint, computed once."""
         if self._hash is None:
             self._hash = content_hash(self.checkpoint)
         return self._hash
 
     def token_weights(self) -> object:
-        """They don't change, and another engine has others."""
         return self._engine
 
     def empty(self, count: int) -> Float[np.ndarray, "count projection"]:
-        """Without values."""
         return np.empty((count, self.config.projection_size), np.float32)
 
     def encode(self, tokens: Sequence[str]) -> Float[np.ndarray, "tokens projection"]:
-        """See `Network`."""
         ids = self.token_map.ids(tokens)
         return self._engine.token_vectors(ids.characters, ids.words)
 
     def read(
         self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None, max_tokens: int
     ) -> Contextualized[Float[np.ndarray, "layers positions dim"]]:
-        """All layers and the new state; the engine's memory doesn't grow with the length of a row's gates."""
         starts = np.cumsum(batch.lengths) - batch.lengths
         layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)
         return Contextualized(layers, starts, state)
@@ -182,7 +175,6 @@ class EngineNetwork:
     def chosen(
         self, layers: Float[np.ndarray, "layers positions dim"], choice: LayerChoice
     ) -> Float[np.ndarray, "*layers positions dim"]:
-        """The chosen layers."""
         return choice.apply(layers)
 
 

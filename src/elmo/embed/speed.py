@@ -1,7 +1,7 @@
 """How fast an embedder is compared with the floor: the time its products take at the processor's measured peak.
 
-Source of the count: the equations of the network; a char CNN window that touches real characters costs its width, one
-in the padding nothing. Words seen before cost nothing in the token encoder.
+A char CNN window that touches real characters costs its width, one in the padding nothing; words seen before cost
+nothing in the token encoder.
 """
 
 import random

@@ -34,11 +34,9 @@ class RowStates:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else uses the state inside the block; ConfigError if another thread does so now.
-
-        Waiting would not help: each call continues the one before, so the vectors would depend on which came first.
-        """
-        if not self._lock.taken():
+        """Nobody else uses the state inside the block; ConfigError if another thread does so now."""
+        mutex = self._lock.mutex
+        if not mutex.acquire(blocking=False):
             raise ConfigError(
                 "state is 'carry', in which each call continues the previous one, and another thread's call is still "
                 "running. Make the calls one after the other, or use an Embedder for each thread."
@@ -46,7 +44,7 @@ class RowStates:
         try:
             yield
         finally:
-            self._lock.free()
+            mutex.release()
 
     @property
     def num_rows(self) -> int:

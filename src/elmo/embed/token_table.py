@@ -1,11 +1,8 @@
 """Token vectors, computed once for each word type: the table of a call's words, and the cache of earlier calls.
 
-A token's vector depends on its characters alone, and the words of a text repeat: most of a call's words were in an
-earlier one. All vectors are in one matrix; a word is remembered as a row of it, and the least recently used word
-is forgotten first.
-
-Any number of threads may use one cache. Finding words and copying their vectors is one step under a lock, so no row
-can be given to another word in between; a word enters the dictionary only after its vector is in place.
+Most of a call's words were in an earlier one. All vectors are in one matrix; a word is remembered as a row of it, and
+the least recently used word is forgotten first. Any number of threads may use one cache: finding words and copying
+their vectors is one step under a lock.
 """
 
 from collections import OrderedDict
@@ -63,7 +60,9 @@ class TokenCache(Generic[Array]):
         Those that another thread added meanwhile are left out.
         """
         with self._lock.mutex:
-            new = [place for place, token in enumerate(tokens) if self._is_new(token)]
+            new = [
+                place for place, token in enumerate(tokens) if len(token) <= _MAX_CHARACTERS and token not in self._rows
+            ]
             rows = self._room_for(len(new))
             new = new[len(new) - len(rows) :]
             if not rows:
@@ -76,9 +75,6 @@ class TokenCache(Generic[Array]):
         with self._lock.mutex:
             self._rows.clear()
             self._next_row = 0
-
-    def _is_new(self, token: str) -> bool:
-        return len(token) <= _MAX_CHARACTERS and token not in self._rows
 
     def _room_for(self, count: int) -> list[int]:
         """Up to `count` rows that no word has: unused ones, then rows of the least recently used words."""

@@ -1,12 +1,12 @@
 """TorchNetwork: a biLM that lives in torch, on any device. Its weights may change from call to call.
 
-Token vectors: a matrix product may round differently when its shape differs. If all new words of a call were computed
-in one product, a word's vector would depend on which others were new, thus on what the cache held and on where a run
-was resumed. So every product has a shape the word itself decides: a fixed number of rows, cut at one of three widths.
+Token vectors: a matrix product may round differently when its shape differs, so that a word's vector would depend on
+which others were new in a call. So every product has a shape the word itself decides: a fixed number of rows, cut at
+one of three widths.
 
 Long rows are read in pieces, so that the memory for gates, 64 kB per token at the published size, is bounded. The
 forward direction continues its state from piece to piece, the backward one begins at the sentence's end, so nothing is
-approximated. The engine, on CPUs, needs no such memory, and reads any row in one pass.
+approximated.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from elmo.config import BiLMConfig
-from elmo.embed.network import Contextualized, EngineNetwork
+from elmo.embed.network import Contextualized, EngineNetwork, Network
 from elmo.engine.engine import Engine, State
 from elmo.engine.token_encoder import columns_used, rounded_to
 from elmo.errors import ConfigError
@@ -37,7 +37,7 @@ _ROWS = 256
 _WIDTHS = (10, 18)
 
 
-class TorchNetwork:
+class TorchNetwork(Network[Tensor]):
     """What torch computes: on other devices than CPUs, and where the engine can't read the biLM (`now`)."""
 
     pads = True
@@ -48,27 +48,22 @@ class TorchNetwork:
 
     @property
     def config(self) -> BiLMConfig:
-        """The architecture."""
         return self.bilm.config
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """A copy of the weights as they are now."""
         return self.bilm.to_checkpoint()
 
     @property
     def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
         return self.bilm.token_map
 
     @property
     def device(self) -> str:
-        """Where the weights are."""
         return str(self.bilm.device)
 
     @property
     def products(self) -> str:
-        """What computes its products: "native" or "numpy" on a CPU, else "torch"."""
         engine = self._engine()
         return "torch" if engine is None else engine.backend
 
@@ -90,7 +85,6 @@ class TorchNetwork:
                 )
 
     def model_hash(self) -> str:
-        """`content_hash` of all weights, as they are now."""
         return content_hash(self.bilm.to_checkpoint())
 
     def token_weights(self) -> object:
@@ -102,17 +96,14 @@ class TorchNetwork:
         return on_engine.engine_of(self.bilm, self.dtype)
 
     def refresh(self) -> None:
-        """Takes the weights as they are now."""
         on_engine.refresh(self.bilm)
 
     def empty(self, count: int) -> Float[Tensor, "count projection"]:
-        """Without values."""
         # With its type and device, because a program may have changed torch's defaults.
         return torch.empty(count, self.config.projection_size, dtype=torch.float32, device=self.bilm.device)
 
     @torch.inference_mode()
     def encode(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
-        """See `Network`."""
         ids = self.token_map.ids(tokens)
         with RoundedProducts(rounded_to(self.dtype)):
             return encode_in_fixed_shapes(self.bilm, ids, len(tokens))
@@ -121,7 +112,6 @@ class TorchNetwork:
     def read(
         self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None, max_tokens: int
     ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
-        """All layers and the new state."""
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
         with RoundedProducts(self.dtype):
             output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
@@ -133,7 +123,6 @@ class TorchNetwork:
     def chosen(
         self, layers: Float[Tensor, "layers positions dim"], choice: LayerChoice
     ) -> Float[np.ndarray, "*layers positions dim"]:
-        """The chosen layers, computed on the device: only they leave it."""
         return choice.apply(layers).cpu().numpy()
 
     def _contextualized(

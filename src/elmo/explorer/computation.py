@@ -1,9 +1,6 @@
 """How the vectors of one token are computed: the numbers of every step, from its bytes to its layers.
 
-The steps and equations are those of `elmo.reference`, and so are the numbers. Beside them stand some that explain them:
-which bytes a filter's maximum lies on, how much of a highway layer is carried, what the gates of an LSTM let through,
-which tokens the memory at the token was written by, and how the output there changes if the sentence begins later.
-
+The steps and equations are those of `elmo.reference`, and so are the numbers. Beside them are some that explain them.
 Of the features the largest are shown, of other long vectors the first numbers. Numbers keep four significant digits.
 """
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.analysis.neighbors.occurrence_map import occurrence_map
+from elmo.analysis.neighbors.query import neighbors
 from elmo.errors import ConfigError
 from elmo.explorer import views
 from elmo.explorer.computation import Computation, computation, require_followed
@@ -22,6 +25,7 @@ from elmo.weights.catalogue import known_models
 from elmo.weights.checkpoint import Checkpoint
 
 _CODES = {"English": "en", "Korean": "ko"}
+_SEED = 0
 
 
 class ModelInfo(msgspec.Struct):
@@ -118,15 +122,21 @@ class Explored:
         self, one: Marked, count: int, weights: Sequence[float] | None, noun: str | None = None
     ) -> views.Neighbors:
         """The tokens nearest to a marked one. `noun`: a Korean noun, which with particles counts as the same word."""
-        return views.neighbors_view(self.index(), self.model.embedder, one, count=count, weights=weights, noun=noun)
+        return views.neighbors_view(
+            neighbors(self.index(), self.model.embedder, *one, count, weights=weights, noun=noun)
+        )
 
     def occurrences(self, marked: Sequence[Marked], limit: int, weights: Sequence[float] | None) -> views.WordMap:
         """The occurrences of the marked words on a plane."""
-        return views.map_view(self.index(), self.model.embedder, marked, weights=weights, limit=limit)
+        found = occurrence_map(self.index(), self.model.embedder, marked, weights=weights, limit=limit, seed=_SEED)
+        return views.map_view(found, _SEED)
 
     def similarity(self, a: Sequence[str], b: Sequence[str], weights: Sequence[float] | None) -> views.Similarity:
         """The tokens of two sentences compared."""
-        return views.compare_view(self.model.embedder, a, b, weights=weights)
+        tables = list(token_similarity(self.model.embedder, a, b))
+        if weights is not None:
+            tables += list(token_similarity(self.model.embedder, a, b, weights))
+        return views.compare_view(tables)
 
     def substitutes(self, one: Marked, count: int) -> views.Substitutes:
         """Words for the marked place. Raises Refusal if the model has no softmax."""

@@ -1,12 +1,9 @@
 """The page's files, read once into memory, and joined into one file that needs no other.
 
-The modules are written so that joining is simple: every import is one line from "./NAME.js", every export stands before
-a declaration, and no name is declared in two modules. In the joined file the modules follow each other, each after
-those it imports, without these lines. Its scripts and styles are allowed by their SHA-256 alone, and nothing may be
-loaded from anywhere.
-
-A page that computes by itself holds its worker as text, joined of `local/` and of `elmo.browser`; there each module is
-a function's body, so that names are its own.
+The modules are written so that joining is simple: every import is one line from a relative path, and every export
+stands before a declaration or in a list of its own. Scripts and styles of the joined file are allowed by their SHA-256
+alone, and nothing may be loaded from anywhere. A page that computes by itself holds its worker as text, joined of
+`local/` and of `elmo.browser`.
 """
 
 import base64
@@ -25,9 +22,8 @@ ENGINE = Path(__file__).parents[1] / "browser"
 """elmo.js, with its WebAssembly."""
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 _BYTES = 1 << 20
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
-_ANY_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 _EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 _DATA = '<script type="application/json" id="frozen">null</script>'
@@ -94,35 +90,25 @@ def _one_file(answers: str, more_policy: str) -> str:
 
 @cache
 def joined_modules() -> str:
-    """All modules as one."""
-    done: dict[str, str] = {}
-
-    def add(name: str) -> None:
-        if name in done:
-            return
-        source = _text(f"{name}.js")
-        for imported in _IMPORT.findall(source):
-            add(imported)
-        done[name] = _EXPORT.sub("", _IMPORT.sub("", source))
-
-    add("main")
-    joined = "\n".join(done.values())
-    assert "</script" not in joined
-    return joined
+    """The page's modules as one script."""
+    return _joined(_FOLDER / "main.js")
 
 
 @cache
 def joined_worker() -> str:
-    """The worker's modules as one."""
+    """The worker's modules as one script: a page from disk may start no module as its worker."""
+    return _joined(_WORKER)
+
+
+def _joined(main: Path) -> str:
+    """A module and all that it imports, each the body of a function, so that names are its own."""
     names: dict[Path, str] = {}
     parts: list[str] = []
 
     def add(path: Path) -> str:
         if path not in names:
             source = read_bytes(path, limit=_BYTES).decode("utf-8")
-            source = _ANY_IMPORT.sub(
-                lambda it: f"const {{{it[1]}}} = {add((path.parent / it[2]).resolve())};\n", source
-            )
+            source = _IMPORT.sub(lambda it: f"const {{{it[1]}}} = {add((path.parent / it[2]).resolve())};\n", source)
             exported = [
                 *_EXPORTED.findall(source),
                 *(name for it in _EXPORT_LIST.findall(source) for name in it.split(",")),
@@ -133,8 +119,8 @@ def joined_worker() -> str:
             parts.append(f"const {names[path]} = (() => {{\n{body}\nreturn {{ {given} }};\n}})();\n")
         return names[path]
 
-    add(_WORKER)
-    # A classic script, since a page from disk may start no module as its worker: these have no address of their own.
+    add(main)
+    # The joined modules have no address of their own.
     joined = '"use strict";\n' + "".join(parts).replace("import.meta.url", "location.href")
     assert "</script" not in joined and "<!--" not in joined
     return joined

@@ -59,48 +59,47 @@ class Selected(msgspec.Struct, forbid_unknown_fields=True):
         return self.tokens, self.place
 
 
-class NeighborsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The tokens of the index nearest to a selected one."""
+class ModelRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """What the index of a model's text holds."""
 
     model: str
+
+
+class SelectedRequest(ModelRequest):
+    """The steps by which the vectors of a token are computed."""
+
     selected: Selected
+
+
+class NeighborsRequest(SelectedRequest):
+    """The tokens of the index nearest to a selected one."""
+
     count: int = 6
     weights: list[float] | None = None
     noun: str | None = None
     """Korean: what the selected token is with its particles; words that are it with others count as the same word."""
 
 
-class OccurrencesRequest(msgspec.Struct, forbid_unknown_fields=True):
+class OccurrencesRequest(ModelRequest):
     """All occurrences of the selected words on a plane."""
 
-    model: str
     selected: list[Selected]
     weights: list[float] | None = None
     limit: int = 300
 
 
-class SimilarityRequest(msgspec.Struct, forbid_unknown_fields=True):
+class SimilarityRequest(ModelRequest):
     """The tokens of two sentences compared."""
 
-    model: str
     a: list[str]
     b: list[str]
     weights: list[float] | None = None
 
 
-class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
+class SubstitutesRequest(SelectedRequest):
     """Words for a place."""
 
-    model: str
-    selected: Selected
     count: int = 10
-
-
-class ComputationRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The steps by which the vectors of a token are computed."""
-
-    model: str
-    selected: Selected
 
 
 class TokensRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -109,12 +108,6 @@ class TokensRequest(msgspec.Struct, forbid_unknown_fields=True):
     text: str
     model: str | None = None
     """The model that will read it, for warnings."""
-
-
-class TextRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What the index of a model's text holds."""
-
-    model: str
 
 
 @dataclass(frozen=True)
@@ -131,8 +124,8 @@ class Page:
             "occurrences": (OccurrencesRequest, self._occurrences),
             "similarity": (SimilarityRequest, self._similarity),
             "substitutes": (SubstitutesRequest, self._substitutes),
-            "computation": (ComputationRequest, self._computation),
-            "text": (TextRequest, self._text),
+            "computation": (SelectedRequest, self._computation),
+            "text": (ModelRequest, self._text),
         }
         return [
             Route("/", _to_page, methods=["GET"]),
@@ -181,7 +174,7 @@ class Page:
         count = _checked_count(asked.count, 20, "count")
         return len(selected[0]), lambda: model.substitutes(selected, count)
 
-    def _computation(self, asked: ComputationRequest) -> tuple[int, Callable[[], object]]:
+    def _computation(self, asked: SelectedRequest) -> tuple[int, Callable[[], object]]:
         model, selected = self._model(asked.model), asked.selected.checked()
         # The sentence is read once by plain loops, and its ends a few times.
         return 4 * len(selected[0]), lambda: model.computation(selected)
@@ -196,7 +189,7 @@ class Page:
         _require_tokens(texts.sentences[0])
         return json_answer(texts.sentences[0], headers=texts.headers)
 
-    def _text(self, asked: TextRequest) -> tuple[int, Callable[[], object]]:
+    def _text(self, asked: ModelRequest) -> tuple[int, Callable[[], object]]:
         return 1, self._model(asked.model).text_info
 
     def _model(self, name: str) -> Explored:
@@ -213,7 +206,6 @@ class Page:
 async def _post(
     expected: type[msgspec.Struct], prepare: Callable[..., tuple[int, Callable[[], object]]], request: Request
 ) -> Response:
-    """Reads a request, and computes its answer in the compute thread."""
     tokens, compute = prepare(await service_of(request).read(request, expected))
     return json_answer(await _computed(request, compute, tokens=tokens))
 

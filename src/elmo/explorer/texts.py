@@ -115,7 +115,11 @@ class Example(msgspec.Struct):
 def bundled_examples(language: str) -> list[Example]:
     """Of a language's bundled text; the page opens on the first."""
     pairs = json.loads(_EXAMPLES_FILE.read_text(encoding="utf-8")).get(language, [])
-    return [_example(**pair) for pair in pairs]
+    found = []
+    for pair in pairs:
+        marks = [marked(sentence) for sentence in pair.pop("sentences")]
+        found.append(Example([tokens for tokens, _ in marks], [place for _, place in marks], **pair))
+    return found
 
 
 def own_example(index: ContextIndex) -> Example | None:
@@ -133,10 +137,3 @@ def own_example(index: ContextIndex) -> Example | None:
     pair = np.unravel_index(np.argmin(vectors @ vectors.T), (len(tokens), len(tokens)))
     places = [index.place(int(tokens[row])) for row in pair]
     return Example([list(index.sentences[sentence]) for sentence, _ in places], [position for _, position in places])
-
-
-def _example(
-    sentences: list[str], works: bool = True, noun: str | None = None, why: dict[str, str] | None = None
-) -> Example:
-    found = [marked(sentence) for sentence in sentences]
-    return Example([tokens for tokens, _ in found], [place for _, place in found], works, noun, why)

@@ -1,22 +1,19 @@
 """What each view of the page shows, as values for JSON: neighbors, map, comparison, and words for a gap.
 
-Each function calls the library and rounds what it gives; cosines keep four decimals.
+Each function rounds what the library gives; cosines keep four decimals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from elmo.analysis.measures import token_similarity
-from elmo.analysis.neighbors.occurrence_map import MOST_POINTS, OccurrenceMap, Picture, occurrence_map
-from elmo.analysis.neighbors.query import neighbors
+from elmo.analysis.neighbors.occurrence_map import OccurrenceMap, Picture
 from elmo.shapes import Float
 
 if TYPE_CHECKING:
-    from elmo.analysis.neighbors.context_index import ContextIndex, Hit
-    from elmo.embed.embedder import Embedder
+    from elmo.analysis.neighbors.context_index import Hit
     from elmo.lm.substitutes import Prediction
 
 Marked = tuple[list[str], int]
@@ -96,42 +93,19 @@ class Substitutes(msgspec.Struct):
     both: Expected | None = None
 
 
-def neighbors_view(
-    index: "ContextIndex",
-    embedder: "Embedder",
-    marked: Marked,
-    *,
-    count: int = 6,
-    weights: Sequence[float] | None = None,
-    noun: str | None = None,
-) -> Neighbors:
-    """The tokens nearest to a marked one; see `neighbors`."""
-    found = neighbors(index, embedder, *marked, count, weights=weights, noun=noun)
-    return Neighbors([LayerNeighbors(_near(layer["other"]), _near(layer["same"])) for layer in found])
+def neighbors_view(layers: "Sequence[dict[str, list[Hit]]]") -> Neighbors:
+    """What `neighbors` found in each layer."""
+    return Neighbors([LayerNeighbors(_near(layer["other"]), _near(layer["same"])) for layer in layers])
 
 
-def map_view(
-    index: "ContextIndex",
-    embedder: "Embedder",
-    marked: Sequence[Marked],
-    *,
-    weights: Sequence[float] | None = None,
-    limit: int = MOST_POINTS,
-    seed: int = 0,
-) -> WordMap:
-    """The occurrences of the marked words on a plane; see `occurrence_map`."""
-    found: OccurrenceMap = occurrence_map(index, embedder, marked, weights=weights, limit=limit, seed=seed)
+def map_view(found: OccurrenceMap, seed: int) -> WordMap:
+    """The occurrences on a plane, drawn with this seed."""
     points = [Point(one.tokens, one.position, one.mark) for one in found.occurrences]
     return WordMap(points, found.in_index, seed, list(map(_map_layer, found.layers)))
 
 
-def compare_view(
-    embedder: "Embedder", a: Sequence[str], b: Sequence[str], *, weights: Sequence[float] | None = None
-) -> Similarity:
-    """The similarity of two sentences' tokens; see `token_similarity`."""
-    tables = list(token_similarity(embedder, a, b))
-    if weights is not None:
-        tables += list(token_similarity(embedder, a, b, weights))
+def compare_view(tables: Iterable[Float[np.ndarray, "rows columns"]]) -> Similarity:
+    """Cosines of the tokens of two sentences."""
     return Similarity([_rounded(table) for table in tables])
 
 

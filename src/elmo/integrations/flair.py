@@ -56,7 +56,6 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
 
     @property
     def embedding_length(self) -> int:
-        """Dimensions of a token's vector."""
         return self._length
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
@@ -71,7 +70,6 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
                 token.set_embedding(self.name, vector)
 
     def to_params(self) -> dict[str, Any]:
-        """What a saved flair model stores of this."""
         return asdict(self.reference) | {"layers": self.layers, "plain_quotes": self.plain_quotes}
 
     @classmethod

@@ -81,7 +81,6 @@ class _Operations:
         return self.add_all(operation, [f"{operation} {next(self.numbers)}"], *inputs, **attributes)[0]
 
     def add_all(self, operation: str, outputs: list[str], *inputs: str, **attributes: Any) -> list[str]:
-        """An operation with these outputs."""
         self.nodes.append(self.onnx.helper.make_node(operation, inputs, outputs, **attributes))
         return outputs
 
@@ -96,7 +95,6 @@ class _Graph(_Operations):
         self.constants: dict[bytes, Any] = {}
 
     def model(self) -> Any:
-        """The whole file's content."""
         helper, config = self.onnx.helper, self.config
         inputs: dict[str, list[str | int]] = {"lengths": ["batch"]}
         if config.has_characters:

@@ -76,7 +76,6 @@ class ElmoModule(InputModule):
 
     @property
     def model(self) -> str | None:
-        """The model's name."""
         return self.reference.model
 
     @property
@@ -86,7 +85,6 @@ class ElmoModule(InputModule):
 
     @property
     def tokenizer(self) -> str:  # type: ignore[override] - there is no tokenizer of words' pieces
-        """The name of the tokenizer."""
         return self.tokenizer_name
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Any]:
@@ -121,7 +119,6 @@ class ElmoModule(InputModule):
         return [self.gamma * torch.einsum("l,ltd->td", shares, array) for array in layers]
 
     def get_embedding_dimension(self) -> int:
-        """Dimensions of a token's vector."""
         return self.dim
 
     def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:

@@ -81,7 +81,6 @@ class _Made:
     vectors: Float32[np.ndarray, "tokens width"]
 
     def vector(self, token: Token) -> Float32[np.ndarray, " width"]:
-        """Of a token that may be merged of several."""
         first, last = bisect_left(self.starts, token.idx), bisect_right(self.ends, token.idx + len(token))
         if self.starts[first:][:1] != [token.idx] or self.ends[last - 1] != token.idx + len(token):
             raise ConfigError(f"the token {token.text!r} has no ELMo vector of its own. {_AFTERWARDS}")

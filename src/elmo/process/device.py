@@ -1,4 +1,4 @@
-"""Which device computes: the one place where a name such as "auto" or "cuda:1" becomes a torch device that works."""
+"""Which device computes: a name such as "auto" or "cuda:1" -> a torch device that works."""
 
 import sys
 from importlib.util import find_spec

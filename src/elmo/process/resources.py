@@ -24,12 +24,10 @@ def num_cores() -> int:
 def let_idle_threads_sleep() -> None:
     """For this process, if torch is loaded later, and those it starts; not if the user has set one of the variables.
 
-    Between two of torch's operations the threads of its library (libgomp) wait in a loop that takes a processor each:
-    about 3 ms unless another time is asked for. Where other programs need the processors, the thread that has work then
-    waits for those that have none. If they sleep at once, waking them costs a training on an idle machine 40 % more
-    time; a hundredth of a millisecond of spinning costs it 6 % and saves nearly as much on a busy one
-    (benchmarks/results/idle-threads_*). The library reads these variables once, when it is loaded.
-    Source: the manual of GCC's libgomp, "Environment Variables".
+    Between two of torch's operations the threads of libgomp wait in a loop, each on a processor that another program
+    may need: about 3 ms unless another time is asked for. Sleeping at once costs a training on an idle machine 40 %
+    more time, a hundredth of a millisecond of spinning 6 % (benchmarks/results/idle-threads_*). The library reads these
+    variables once, when it is loaded.
     """
     if not any(name in os.environ for name in IDLE_THREAD_VARIABLES):
         os.environ["GOMP_SPINCOUNT"] = _SPINS

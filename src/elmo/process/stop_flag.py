@@ -1,12 +1,9 @@
 """StopFlag: how a long run is asked to stop, and how it finds out.
 
 SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds checks it
-and stops at a point where everything can be saved. Before there is anything to save, while data is read and models are
-loaded, they end the work at once (`at_once`). A second signal ends the process at once; what is on the disk stays
-complete, since a checkpoint only gets its name when all of it is written.
-
-The command line listens from its first line on, so that a signal is also handled while data are opened or the last
-files are written; whatever listens inside of that block shares its flag.
+and stops at a point where everything can be saved. Before there is anything to save they end the work at once
+(`at_once`), and so does a second signal. The command line listens from its first line on; whatever listens inside of
+that block shares its flag.
 """
 
 import signal
@@ -28,7 +25,6 @@ class StopFlag:
         self._at_once = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler."""
         is_second, self.signal = self.signal is not None, number
         if is_second or self._at_once:
             raise KeyboardInterrupt

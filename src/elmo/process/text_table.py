@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 
-def text_table(rows: Iterable[Sequence[str]], *, left: int = 1, gap: int = 2) -> list[str]:
-    """Its lines: the first `left` columns are flush left, all others flush right, `gap` spaces apart."""
+def text_table(rows: Iterable[Sequence[str]], *, left: int = 1) -> list[str]:
+    """Its lines: the first `left` columns are flush left, all others flush right, two spaces apart."""
     rows = list(rows)
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     lines = []
@@ -15,7 +15,7 @@ def text_table(rows: Iterable[Sequence[str]], *, left: int = 1, gap: int = 2) ->
             cell + space if at < left else space + cell
             for at, (cell, space) in enumerate(zip(row, spaces, strict=True))
         ]
-        lines.append((" " * gap).join(cells).rstrip())
+        lines.append("  ".join(cells).rstrip())
     return lines
 
 

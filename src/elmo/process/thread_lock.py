@@ -11,24 +11,16 @@ from typing import Self
 
 
 class ThreadLock:
-    """`with lock.mutex:` holds it; `taken` tries without waiting. Not reentrant.
+    """`with lock.mutex:` holds it. Not reentrant.
 
-    The block takes the interpreter's own lock. `__enter__` and `__exit__` written in Python would leave it locked for
-    ever if Ctrl-C came between the lock and the block.
+    `__enter__` and `__exit__` written in Python would leave it locked for ever if Ctrl-C came between the lock and the
+    block.
     """
 
     def __init__(self) -> None:
         self.mutex = threading.Lock()
         """Replaced in a forked child: get it anew for each block."""
         _locks.add(self)
-
-    def taken(self) -> bool:
-        """Takes the lock unless another thread (or this one) has it; whether it was taken. End it with `free`."""
-        return self.mutex.acquire(blocking=False)
-
-    def free(self) -> None:
-        """Gives the lock back."""
-        self.mutex.release()
 
     def renew(self) -> None:
         """A new, free lock, whoever held the old one."""

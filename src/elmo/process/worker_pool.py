@@ -1,8 +1,7 @@
 """WorkerPool: other processes that call functions for this one, so that all cores are used.
 
-A worker gets calls through its standard input and answers on its standard output. (Processes of Python's
-multiprocessing would run the caller's script once more.) It ends when its input ends, even after kill -9 of the process
-that started it: at once, or after the call under way where that asks for it with `ended_by`.
+A worker gets calls through its standard input and answers on its standard output. (Python's multiprocessing would run
+the caller's script once more.) It ends when its input ends, even after kill -9 of the process that started it.
 """
 
 import contextlib

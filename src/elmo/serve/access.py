@@ -18,8 +18,7 @@ _MAX_KEY_FILE_BYTES = 1 << 20
 class AccessControl:
     """ASGI middleware. It decides on the scope alone, never on a URL made from headers.
 
-    Starlette's TrustedHostMiddleware isn't used: its answer is plain text, which names no flag, and in the
-    oldest supported version it can't read addresses in brackets.
+    The plain answers of Starlette's TrustedHostMiddleware name no flag.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
@@ -28,7 +27,6 @@ class AccessControl:
         self._keys = [key.encode() for key in settings.api_keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers it."""
         if scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
             await refused(refusal)(scope, receive, send)
         elif scope["type"] != "websocket":

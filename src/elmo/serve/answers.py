@@ -62,7 +62,6 @@ class Refusal(Exception):  # noqa: N818 - what it holds is an answer
         self.headers = dict(headers or {})
 
     def body(self) -> bytes:
-        """The answer's body, JSON."""
         return msgspec.json.encode(ErrorBody(ErrorDetail(str(self), _kind(self.status), self.param, self.code)))
 
 
@@ -77,9 +76,9 @@ def invalid(message: str, param: str | None = None, code: str = "invalid_value")
     return Refusal(400, message, code, param=param)
 
 
-def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_answer(value: object, headers: Mapping[str, str] | None = None) -> Response:
     """A msgspec Struct, or plain values, as JSON."""
-    return Response(msgspec.json.encode(value), status, headers, media_type=_JSON)
+    return Response(msgspec.json.encode(value), headers=headers, media_type=_JSON)
 
 
 def refused(refusal: Refusal) -> Response:

@@ -1,8 +1,7 @@
 """Batcher: the sentences of many requests, computed together.
 
-One thread computes. Whenever it is free it takes what waits, from the front, up to a batch; what arrives meanwhile
-waits for the next turn. So there is no waiting window: a lone request is computed at once, and the more requests come,
-the larger the batches get.
+One thread computes. Whenever it is free it takes what waits, from the front, up to a batch: a lone request is computed
+at once, and the more requests come, the larger the batches get.
 
     request -> admission (tokens that wait are bounded) -> parts of at most a batch -> queue
     compute thread: drop what is cancelled or late -> the front part and those like it -> embed -> futures

@@ -37,13 +37,13 @@ Numbers = list[float | list[float | list[float]]]
 _LONGEST_HEADER = 1000
 
 
-def accepted(header: str, offered: tuple[str, ...] = VECTORS) -> str:
-    """The media type that an Accept header gives the most weight; the first of `offered` among equals.
+def accepted(header: str) -> str:
+    """The media type of `VECTORS` that an Accept header gives the most weight; the first among equals.
 
     Raises Refusal: 406 if it takes none of them, or Arrow alone where pyarrow is not installed.
     """
     ranges = _ranges(header[:_LONGEST_HEADER])
-    weights = {media_type: _weight(media_type, ranges) for media_type in offered}
+    weights = {media_type: _weight(media_type, ranges) for media_type in VECTORS}
     if weights.get(ARROW) and not has_pyarrow():
         del weights[ARROW]
     best = max(weights, key=lambda media_type: weights[media_type])  # the first of equal ones

@@ -37,6 +37,15 @@ Span = tuple[int, int]
 _PLACE = re.compile(r" - at `\$\.?(?P<field>\w*)(?P<rest>.*)`$")
 
 
+class TextRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What every request that has texts may say."""
+
+    model: str | None = None
+    """A name of /v1/models; null: the first of them."""
+    tokenizer: str | None = None
+    """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
+
+
 async def read_json(request: Request, expected: type[R], settings: ServeSettings) -> R:
     """The body as an `expected`, a msgspec Struct. Raises Refusal for anything else."""
     _require_json(request)

@@ -103,12 +103,10 @@ class Server(uvicorn.Server):
         self._on_started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts connections."""
         await super().startup(sockets)
         if self.started:
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts no more, and finishes what was begun."""
         self._service.is_stopping = True
         await super().shutdown(sockets)

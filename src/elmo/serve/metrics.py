@@ -53,7 +53,6 @@ class Metered:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,7 @@ class ServedModel:
         embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
         name = model.rstrip("/") if model else folder.name
-        language_model = _LanguageModel(files, device) if has_softmax else None
-        return cls(Path(name).name, embedder, language_model)
+        return cls(Path(name).name, embedder, _substitutes_of(files, device) if has_softmax else None)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -59,21 +58,18 @@ class ServedModel:
         return self.embedder.describe()
 
 
-@dataclass(frozen=True)
-class _LanguageModel:
-    """`PredictSubstitutes` of a model's files. Network and softmax are read at the first call, which only the compute
-    thread makes: most servers are never asked."""
+def _substitutes_of(files: hub.Files, device: str) -> PredictSubstitutes:
+    """Reads network and softmax at the first call, which only the compute thread makes."""
 
-    files: hub.Files
-    device: str
-
-    def __call__(self, sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
-        from elmo.lm.substitutes import substitutes  # here: most servers are never asked
-
-        return substitutes(self._loaded, sentence, place, count)
-
-    @cached_property
-    def _loaded(self) -> "LanguageModel":
+    @cache
+    def model() -> "LanguageModel":
         from elmo.lm.named_model import load_language_model
 
-        return load_language_model(self.files, self.device)
+        return load_language_model(files, device)
+
+    def predict(sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
+        from elmo.lm.substitutes import substitutes
+
+        return substitutes(model(), sentence, place, count)
+
+    return predict

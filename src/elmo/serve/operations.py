@@ -100,7 +100,6 @@ class Operation:
 
 
 async def page(request: Request) -> Response:
-    """Answers / and /docs."""
     service = service_of(request)
     described = [(model.name, model.embedder) for model in service.models.values()]
     models = (f"<tr><td><code>{escape(name)}</code><td>{it.num_layers}<td>{it.layer_dim}" for name, it in described)

@@ -88,7 +88,6 @@ class Service:
         return time.monotonic() + self.settings.deadline_seconds
 
     async def read(self, request: Request, expected: type[R]) -> R:
-        """The request's body as a msgspec Struct; see `read_json`."""
         return await read_json(request, expected, self.settings)
 
     async def embed(

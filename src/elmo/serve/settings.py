@@ -1,9 +1,10 @@
-"""ServeSettings: everything about a server but its models and its address."""
+"""ServeSettings: everything about a server but its models and its address. Limits are flags of `elmo serve`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import Positive, PositiveInt, Settings
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -12,8 +13,32 @@ _SHORTEST_KEY = 16
 
 
 @dataclass(frozen=True)
-class ServeSettings:
-    """Limits, keys and hosts. A request beyond a limit is refused with a message that names the limit."""
+class ServeLimits(Settings):
+    """How a server reads requests, and their limits: beyond one, a request is refused with a message that names it."""
+
+    tokenizer: str = "auto"
+    """How texts are split into tokens if a request doesn't say. auto: by rules (unicode), except for a text whose own
+    marks show that it is tokenized; unicode; whitespace; or module:function."""
+    plain_quotes: bool = True
+    """Read typographic quotes, apostrophes, dashes and ellipses as a model's training text has them, if its vocabulary
+    has only the plain ones."""
+    max_body_bytes: PositiveInt = 8_000_000
+    """Maximum size of a request's body in bytes."""
+    max_inputs: PositiveInt = 2048
+    """Maximum number of texts in a request."""
+    max_tokens: PositiveInt = 131_072
+    """Maximum number of tokens in a request."""
+    max_queued_tokens: PositiveInt = 262_144
+    """Maximum number of tokens waiting to be computed; when it is exceeded, requests get status 429."""
+    max_batch_tokens: PositiveInt = 2048
+    """Maximum number of tokens computed at the same time."""
+    deadline_seconds: Positive = 60.0
+    """Seconds after which a request that is still waiting gets status 503."""
+
+
+@dataclass(frozen=True)
+class ServeSettings(ServeLimits):
+    """Everything about a server but its models and its address."""
 
     hosts: Collection[str] = LOOPBACK_HOSTS
     """Host names that requests may be addressed to, without port; "*" allows any. Other names are refused: through
@@ -21,33 +46,12 @@ class ServeSettings:
     api_keys: Collection[str] = field(default=(), repr=False)
     """Keys that clients must present as `Authorization: Bearer KEY`, each of 16 characters or more; none: no key is
     needed."""
-    tokenizer: str = "auto"
-    """How a text becomes tokens if the request doesn't say: "auto", "unicode", "whitespace" or "module:function"."""
-    plain_quotes: bool = True
-    """Whether typographic marks that a model's vocabulary doesn't have are read as plain ones."""
-    max_body_bytes: int = 8_000_000
-    """Bytes of a request's body."""
-    max_inputs: int = 2048
-    """Texts in one request."""
-    max_tokens: int = 131_072
-    """Tokens in one request."""
-    max_queued_tokens: int = 262_144
-    """Tokens that wait or are being computed, over all requests."""
-    max_batch_tokens: int = 2048
-    """Tokens computed at a time; a longer text is a batch of its own."""
-    deadline_seconds: float = 60.0
-    """From the arrival of a request to the end of its computation; later it is answered with status 503."""
-    body_seconds: float = 10.0
+    body_seconds: Positive = 10.0
     """From the end of a request's headers to the end of its body."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named_tokenizer(self.tokenizer)
-        for name in ("max_body_bytes", "max_inputs", "max_tokens", "max_queued_tokens", "max_batch_tokens"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1 (got {getattr(self, name)}).")
-        for name in ("deadline_seconds", "body_seconds"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be above 0 seconds (got {getattr(self, name)}).")
         if any(len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() for key in self.api_keys):
             raise ConfigError(
                 f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII, so that it "

@@ -90,7 +90,6 @@ Whole = Callable[..., object]
 
 
 async def answer_vectors(request: Request, asked: VectorRequest, item: Item, whole: Whole) -> Response:
-    """Computes and writes the answer, as the header Accept says."""
     media_type = encodings.accepted(request.headers.get("accept", ""))
     asked.check(as_text=asked.encoding == "float" and media_type in (encodings.JSON, encodings.LINES))
     service, headers, tokens = service_of(request), asked.texts.headers, asked.num_tokens

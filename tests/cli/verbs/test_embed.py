@@ -191,9 +191,9 @@ def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, nu
     assert main([str(text), "-o", str(tmp_path / "whole.npy"), "--quiet"]) == 0
     real = Embedder.embed
 
-    def signalled(*arguments):
+    def signalled(*arguments, **settings):
         os.kill(os.getpid(), number)
-        return real(*arguments)
+        return real(*arguments, **settings)
 
     monkeypatch.setattr(Embedder, "embed", signalled)
     before = signal.getsignal(number)
@@ -202,7 +202,7 @@ def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, nu
     assert capsys.readouterr().err == ""
     assert signal.getsignal(number) is before
     with pytest.raises(KeyboardInterrupt):
-        monkeypatch.setattr(Embedder, "embed", lambda *rest: [os.kill(os.getpid(), number) for _ in range(2)])
+        monkeypatch.setattr(Embedder, "embed", lambda *_, **__: [os.kill(os.getpid(), number) for _ in range(2)])
         main([str(text), "-o", str(output), "--resume", "--quiet"])
     monkeypatch.undo()
     assert main([str(text), "-o", str(output), "--resume", "--quiet", "-m", str(model)]) == 0
@@ -326,9 +326,9 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(model, text, tmp_path, mo
     output = tmp_path / "vectors.npy"
     real = Embedder.embed
 
-    def embed(*arguments):
+    def embed(*arguments, **settings):
         (tmp_path / "vectors.npy.offsets.npy").write_text("mine")
-        return real(*arguments)
+        return real(*arguments, **settings)
 
     monkeypatch.setattr(Embedder, "embed", embed)
     with pytest.raises(OutputError, match=r"offsets\.npy: has appeared.*--resume"):
@@ -357,13 +357,13 @@ def test_two_runs_do_not_share_a_folder(model, text, tmp_path, monkeypatch):
     output = tmp_path / "vectors.h5"
     real, refused = Embedder.embed, []
 
-    def embed(*arguments):
+    def embed(*arguments, **settings):
         monkeypatch.setattr(Embedder, "embed", real)
         for flag in ("--resume", "--force"):
             with pytest.raises(OutputError, match="another 'elmo embed' is at work there") as told:
                 main([str(text), "-o", str(output), "--quiet", flag])
             refused.append(told)
-        return real(*arguments)
+        return real(*arguments, **settings)
 
     monkeypatch.setattr(Embedder, "embed", embed)
     assert main([str(text), "-o", str(output), "--quiet"]) == 0

@@ -403,14 +403,6 @@ def test_a_run_with_a_dev_file_isnt_resumed_without_it(tmp_path, data, capsys):
     assert "started with the dev file of hash" in capsys.readouterr().err
 
 
-def test_the_name_of_the_task_before_the_run_is_still_accepted(train, tmp_path, data, capsys):
-    assert train("run", "--encoder", "none") == 0
-    for words in (["evaluate"], ["evaluate", "ner"]):
-        capsys.readouterr()
-        assert main(["task", *words, str(tmp_path / "run"), str(data), "--json"]) == 0
-        assert "f1" in json.loads(capsys.readouterr().out)
-
-
 def test_a_file_of_predictions_is_scored_without_a_model(train, tmp_path, data, capsys):
     assert train("run", "--encoder", "none", "--epochs", "6", "--learning-rate", "0.03") == 0
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]

@@ -326,9 +326,10 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
         embed_corpus(embedder, text, tmp_path / "vectors.npy")
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
     text_bytes = TextColumns().overhead_bytes(tokens, 27) + 400 * 27
+    needed, less = (f"{(tokens * size + text_bytes) / 1e6:.1f} MB" for size in (192, 64))
     assert str(told.value) == (
-        f"Not enough disk: {(tokens * 192 + text_bytes) / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), "
-        f"1.0 kB free. Try --layers average ({(tokens * 64 + text_bytes) / 1000:.1f} kB) or --store float16. "
+        f"Not enough disk: {needed} needed for {tokens} tokens (3 layers, float32), "
+        f"0.0 MB free. Try --layers average ({less}) or --store float16. "
         f"The disk is that of {tmp_path / 'vectors.npy.partial'}."
     )
     with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):
@@ -343,8 +344,8 @@ def test_the_message_counts_as_people_do(tmp_path, monkeypatch):
     with pytest.raises(OutputError) as told:
         require_space(tmp_path, layout, overhead=0)
     assert str(told.value) == (
-        "Not enough disk: 20.5 GB needed for 1.7e6 tokens (3 layers, float32), 4.0 GB free. "
-        f"Try --layers average (6.8 GB) or --store float16. The disk is that of {tmp_path}."
+        "Not enough disk: 20,521.0 MB needed for 1,670,000 tokens (3 layers, float32), 4,000.0 MB free. "
+        f"Try --layers average (6,840.3 MB) or --store float16. The disk is that of {tmp_path}."
     )
     require_space(tmp_path, layout, overhead=0, done=17_000_000_000)
 

@@ -148,7 +148,7 @@ def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
     good, places = output.read_bytes(), np.load(offsets)
     for header in (good.replace(b"'shape': (", b"'shape': (("), good[:-4], good + b"x"):
         output.write_bytes(header)
-        with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: has .* Embed the text"):
+        with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: .* Embed the text"):
             read_vectors(output)
     output.write_bytes(good)
     for other in (places[:-1], places[::-1], places + 1, places[:0], places * 2):

@@ -147,14 +147,14 @@ def test_too_little_space_is_found_before_anything_is_written(
 
 def test_metrics_that_can_not_be_written_are_an_error_with_the_bytes(run: RunFolder, trainer: Trainer) -> None:
     run.save(trainer, keep=2)
-    message = r"metrics.jsonl: .*\d+ bytes are needed, \d+ are free.*step-00000000"
+    message = r"metrics.jsonl: can't be written: .*step-00000000.*Free some space"
     with pytest.raises(OutputError, match=message), small_files(10):
         run.record(step=1, loss=0.123456789)
 
 
 def test_the_best_checkpoint_and_the_latest_are_never_removed(run: RunFolder, trainer: Trainer) -> None:
     trainer.step()
-    best = run.save_best(trainer, keep=2)
+    best = run.save(trainer, keep=2, is_best=True)
     for _ in range(4):
         trainer.step()
         run.save(trainer, keep=2)

@@ -59,7 +59,6 @@ def main(argv: list[str]) -> int:
     numbers |= {"--batches": min(arguments.batches, default=0)}
     for name, number in numbers.items():
         require_setting(number is None or number >= 1, name, number, "at least 1")
-    # Here, so that --help does not wait for torch.
     import torch
 
     from elmo.embed.speed import random_sentences
@@ -84,7 +83,6 @@ def _ignored(arguments: Arguments) -> Iterator[Ignored]:
 
 
 def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:
-    """All figures, plain for JSON."""
     import torch
 
     from elmo.embed.speed import measured_peak, words_of

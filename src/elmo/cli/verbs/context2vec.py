@@ -35,7 +35,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "context2vec", flag_pairs=True)
-    # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_folder
     from elmo.process.device import require_torch
     from elmo.weights.context2vec import FILES, write

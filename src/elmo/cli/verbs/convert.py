@@ -51,7 +51,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "convert")
-    # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
     from elmo.weights.allennlp.write import write as write_allennlp
     from elmo.weights.describe import describe

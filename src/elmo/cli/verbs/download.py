@@ -31,7 +31,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "download")
-    # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights.hub import resolve
     from elmo.weights.published.fetch import fetched
     from elmo.weights.published.sources import is_published

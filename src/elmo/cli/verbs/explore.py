@@ -78,7 +78,6 @@ def main(argv: list[str]) -> int:
         _require_sense(arguments)
     require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
-    # Here, so that --help does not wait for torch.
     from elmo.explorer.quality import learned_mixes
     from elmo.explorer.routes import PATH, Page
     from elmo.serve.app import create_app

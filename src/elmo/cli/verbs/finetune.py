@@ -55,7 +55,6 @@ def main(argv: list[str]) -> int:
             check_language_model(arguments.model)
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
-            # Here, so that --help does not wait for torch.
             from elmo.corpus.shards import TrainingData
             from elmo.pretrain.run.finetune import finetune, resume_finetuning
             from elmo.pretrain.run.loop import beginning

@@ -60,7 +60,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "index", ignored=_ignored)
-    # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
 

@@ -29,7 +29,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "inspect")
-    # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
     from elmo.weights.describe import describe
     from elmo.weights.hub import resolve
@@ -46,13 +45,10 @@ def main(argv: list[str]) -> int:
         _show_datasets(files)
         raise
     shapes = {name: list(tensor.shape) for name, tensor in checkpoint.tensors.items()}
-    facts = {"files": _names(files), **describe(checkpoint), "shapes": shapes}
+    paths = list(map(str, files if isinstance(files, tuple) else (files,)))
+    facts = {"files": paths, **describe(checkpoint), "shapes": shapes}
     print_report(facts, _table(facts), as_json=arguments.json)
     return 0
-
-
-def _names(files: Path | tuple[Path, Path]) -> list[str]:
-    return [str(path) for path in (files if isinstance(files, tuple) else (files,))]
 
 
 def _show_datasets(files: Path | tuple[Path, Path]) -> None:

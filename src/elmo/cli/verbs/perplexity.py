@@ -78,7 +78,6 @@ def main(argv: list[str]) -> int:
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     total = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)
-    # Here, and in what follows, so that --help stays fast.
     from elmo.lm.named_model import load_language_model
 
     language_model = load_language_model(model, arguments.device)

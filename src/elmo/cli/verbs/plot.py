@@ -27,7 +27,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "plot")
-    # Here, so that --help does not wait for numpy and what it brings.
     from elmo.analysis.curves import draw_curves, read_curves
 
     draw_curves([read_curves(run) for run in arguments.runs], arguments.output, force=arguments.force)

@@ -100,7 +100,6 @@ def main(argv: list[str]) -> int:
         check_run(arguments.data, arguments.output, may_exist=may_resume)
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
-            # Here, so that --help does not wait for torch.
             from elmo.corpus.shards import TrainingData
             from elmo.pretrain.run import loop
             from elmo.pretrain.run.run_folder import RunFolder
@@ -166,7 +165,6 @@ def check_run(data: Path, output: Path, *, may_exist: bool) -> None:
 @contextmanager
 def joined(machine: Machine) -> "Iterator[Ranks]":
     """`distributed.joined`; the first rank alone reports an error of all ranks, any other error comes with its rank."""
-    # Here, so that --help does not wait for torch.
     from elmo.pretrain.ranks import distributed
     from elmo.pretrain.step.trainer import TrainingDiverged
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Generic, Literal
+from typing import Annotated, Generic
 
 import tyro
 
@@ -15,7 +15,7 @@ from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
 from elmo.cli.verbs.analyze import produce
-from elmo.cli.verbs.task.train import chosen_settings
+from elmo.cli.verbs.task.train import Training, chosen_settings
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
@@ -24,25 +24,16 @@ from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import S
 
 
-@dataclass(frozen=True)
-class Arguments(Generic[S]):
+@dataclass(frozen=True, kw_only=True)
+class Arguments(Training[S], Generic[S]):
     """Train every system of the table or figure with every seed, and compare them as the paper does. The folder gets a
     page with means, standard deviations, intervals and the paper's figures, a JSON record, and a picture. The
     experiment sets the settings that it compares; all others are the task's. Ctrl-C and SIGTERM save everything;
     --resume continues."""
 
-    train: Path
-    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
     output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder for the results and trainings. Several experiments can use the same folder, one after the other; they then
     share the biLM's layers and all identical trainings."""
-    settings: Annotated[S, tyro.conf.arg(name="")]
-    config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
-    """TOML file of the task's settings; flags override it."""
-    dev: Path | None = None
-    """Labelled data for choosing the best epoch (default: a tenth of the training data, held out)."""
-    test: Path | None = None
-    """Labelled data to score once, at the end of each training."""
     seeds: tuple[int, ...] | None = None
     """Random seeds: each system is trained once with each. With a single seed, no claim is decided (default: 1 2 3, or
     the resumed ones)."""
@@ -52,10 +43,6 @@ class Arguments(Generic[S]):
     bilms: Annotated[tuple[str, ...] | None, As("named model")] = None
     """bilms: names, folders or hub ids of two or more models, the first of which the others are compared with (default:
     the resumed ones)."""
-    cache: Path | None = None
-    """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
-    cache_dtype: Literal["float32", "float16"] = "float32"
-    """How the layers are stored."""
     keep_models: Switch = False
     """Save every trained model too."""
     name: str | None = None
@@ -63,13 +50,6 @@ class Arguments(Generic[S]):
     resumed one)."""
     workers: int = 1
     """Number of systems to train at the same time, each in its own process with its share of the threads."""
-    resume: Switch = False
-    """Continue in the output folder with its own settings, unless a settings file is given; nothing is trained
-    twice."""
-    json: Switch = False
-    """Print the results as JSON."""
-    quiet: Switch = False
-    """No progress and no page."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +120,6 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         settings_later=True,
     )
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / f"{experiment}.run.json")
-    # Here, so that --help does not wait for torch.
     from elmo.reproduce.experiment import reproduce
     from elmo.tasks.train.job import Files, Job, RunOptions
 

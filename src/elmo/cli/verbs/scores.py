@@ -41,7 +41,6 @@ def main(argv: list[str]) -> int:
     names = text_files(names)
     check_language_model(model)
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
-    # Here, so that --help stays fast.
     from elmo.lm.named_model import load_language_model
     from elmo.lm.perplexity import sentence_scores
 

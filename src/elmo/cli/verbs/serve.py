@@ -1,19 +1,17 @@
 """`elmo serve`: vectors over HTTP."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from elmo.cli.arguments import BilmDtype, DeviceOption, parsed
 from elmo.cli.early_checks import As
 from elmo.errors import ConfigError, MissingExtraError
-
-if TYPE_CHECKING:
-    from elmo.serve.settings import ServeSettings
+from elmo.serve.settings import LOOPBACK_HOSTS, ServeLimits, ServeSettings
 
 _LIBRARIES = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
@@ -40,24 +38,7 @@ class Arguments:
     dtype: BilmDtype = "float32"
     state: Literal["zero", "warm"] = "zero"
     """State that every text starts from. zero: zeros; warm: the model's warm state."""
-    tokenizer: str = "auto"
-    """How texts are split into tokens if a request doesn't say. auto: by rules (unicode), except for a text whose own
-    marks show that it is tokenized; unicode; whitespace; or module:function."""
-    plain_quotes: bool = True
-    """Read typographic quotes, apostrophes, dashes and ellipses as a model's training text has them, if its vocabulary
-    has only the plain ones."""
-    max_body_bytes: int = 8_000_000
-    """Maximum size of a request's body in bytes."""
-    max_inputs: int = 2048
-    """Maximum number of texts in a request."""
-    max_tokens: int = 131_072
-    """Maximum number of tokens in a request."""
-    max_queued_tokens: int = 262_144
-    """Maximum number of tokens waiting to be computed; when it is exceeded, requests get status 429."""
-    max_batch_tokens: int = 2048
-    """Maximum number of tokens computed at the same time."""
-    deadline_seconds: float = 60.0
-    """Seconds after which a request that is still waiting gets status 503."""
+    limits: Annotated[ServeLimits, tyro.conf.arg(name="")] = field(default_factory=ServeLimits)
     device: DeviceOption = "auto"
     quiet: bool = False
     """Don't print the address."""
@@ -68,12 +49,17 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "serve")
     require_utf8(*arguments.models)
     require_libraries("elmo serve")
-    # Here, so that --help does not wait for torch.
+    from elmo.serve.access import read_keys
     from elmo.serve.app import create_app
     from elmo.serve.listening import bound, require_key, run, url
     from elmo.serve.models import ServedModel
 
-    settings = _settings(arguments)
+    own = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    settings = ServeSettings(
+        **vars(arguments.limits),
+        hosts=(*LOOPBACK_HOSTS, own, *arguments.allowed_hosts),
+        api_keys=read_keys(arguments.api_key_file) if arguments.api_key_file is not None else (),
+    )
     with bound(arguments.host, arguments.port) as listening:
         require_key(listening, settings)  # before models are loaded, which takes seconds
         models = [
@@ -87,25 +73,6 @@ def main(argv: list[str]) -> int:
 
         run(create_app(models, settings), listening, started=show_address)
     return 0
-
-
-def _settings(arguments: Arguments) -> "ServeSettings":
-    from elmo.serve.access import read_keys
-    from elmo.serve.settings import LOOPBACK_HOSTS, ServeSettings
-
-    own = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
-    return ServeSettings(
-        hosts=(*LOOPBACK_HOSTS, own, *arguments.allowed_hosts),
-        api_keys=read_keys(arguments.api_key_file) if arguments.api_key_file is not None else (),
-        tokenizer=arguments.tokenizer,
-        plain_quotes=arguments.plain_quotes,
-        max_body_bytes=arguments.max_body_bytes,
-        max_inputs=arguments.max_inputs,
-        max_tokens=arguments.max_tokens,
-        max_queued_tokens=arguments.max_queued_tokens,
-        max_batch_tokens=arguments.max_batch_tokens,
-        deadline_seconds=arguments.deadline_seconds,
-    )
 
 
 def require_libraries(command: str) -> None:

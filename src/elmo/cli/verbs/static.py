@@ -41,7 +41,6 @@ class TrainingText(TextForm):
 
     def corpus(self, texts: Sequence[Path], output: Path) -> "Corpus":
         """The text of these files, none of which may be `output`."""
-        # Here, so that --help stays fast.
         from elmo.static.training.corpus import Corpus
         from elmo.text.tokenizer import tokenizer
 
@@ -80,7 +79,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "static", flag_pairs=True, ignored=_ignored)
-    # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
     from elmo.static.senses import write_sense_vectors
     from elmo.static.training.train import train_static_vectors

@@ -8,7 +8,8 @@ import tyro
 
 from elmo.cli.arguments import DeviceOption, LanguageModelOption, parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.inputs import model_and_input, vocabulary_of, warn_of_tokens
+from elmo.cli.inputs import model_and_texts, vocabulary_of, warn_of_tokens
+from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.text.reading.as_trained import as_trained, plain_marks
 from elmo.text.tokenizer import marked
@@ -36,14 +37,18 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "substitutes")
-    model, text = model_and_input(arguments.inputs, arguments.model, "substitutes", '"SENTENCE"')
-    sentence, place = marked(text)
+    model, sentences = model_and_texts(arguments.inputs, arguments.model, "substitutes")
+    if len(sentences) > 1:
+        raise ConfigError(
+            f"{len(sentences)} sentences were given ({', '.join(map(repr, sentences))}), but one is taken. Put "
+            'quotation marks around it: elmo substitutes [MODEL] "SENTENCE"'
+        )
+    sentence, place = marked(sentences[0])
     require_setting(arguments.top >= 1, "--top", arguments.top, "at least 1")
     check_language_model(model)
     vocabulary = vocabulary_of(model)
     warn_of_tokens(sentence, vocabulary)
     sentence = as_trained(sentence, plain_marks(vocabulary))
-    # Here, so that --help stays fast.
     from elmo.lm.named_model import load_language_model
     from elmo.lm.substitutes import substitutes
 

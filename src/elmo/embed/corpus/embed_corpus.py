@@ -2,9 +2,7 @@
 
 check_places   nothing is in the way, and the text is not its own output
 planned_text   once over the text: tokens of each row, bad lines, hash; its windows; the rows of the shard
-Run            each window -> a part, a file of its own in OUTPUT.partial/ with a checksum. A resumed run keeps the
-               parts whose checksum holds; the windows depend on the text alone, so the others come out the same
-               the parts joined, renamed to OUTPUT, whole
+Run            each window -> a part with a checksum, in OUTPUT.partial/; all parts joined and renamed to OUTPUT
 """
 
 import warnings
@@ -95,15 +93,14 @@ def embed_corpus(
     embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
     there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
     language (default: a Python warning, `TextWarning`).
-    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second;
-    `left_behind`: files in OUTPUT.partial that no run of elmo made and that therefore stay there with the folder.
+    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
     """
     _check(store, window, workers)
     pool = checked_pool(pool)
     which = _shard(shard, embedder)
-    texts = text_files([str(it) for it in _listed(text)])
+    texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
     LayerChoice.of(layers, embedder.num_layers)
     boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
@@ -176,10 +173,6 @@ def _check(store: str, window: int | None, workers: int) -> None:
         )
     if window is not None:
         checked_count(window, "window", "rows taken at a time")
-
-
-def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
-    return [text] if isinstance(text, str | Path) else list(text)
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:

@@ -1,7 +1,6 @@
 """Part makers: what embeds the windows of a text and writes them as parts: this process, or several others.
 
-A window's vectors depend on the window alone, so whoever computes it writes the same part. Each process loads the model
-and has its share of the processor's cores.
+Whoever computes a window writes the same part. Each process loads the model and has its share of the cores.
 """
 
 import os
@@ -10,15 +9,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from elmo.embed.corpus.partial_folder import Parts
 from elmo.embed.embedder import Embedder, StatePolicy
-from elmo.embed.results.pooling import Pool
 from elmo.errors import ConfigError
-from elmo.layer_choice import Layers
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.threads import num_threads
 from elmo.process.worker_pool import WorkerDied, WorkerPool
@@ -27,13 +24,8 @@ from elmo.weights.hub import Files
 
 Done = Callable[[range], object]
 """Called with each window whose part is written."""
-
-
-class Wanted(NamedTuple):
-    """Which vectors of a window's rows are wanted."""
-
-    layers: Layers
-    pool: Pool | None
+Wanted = dict[str, Any]
+"""Keywords of `Embedder.embed`: layers and pool."""
 
 
 @dataclass(frozen=True)
@@ -80,20 +72,11 @@ class Recipe:
         return embedder
 
 
-class PartMaker(Protocol):
-    """Makes parts, one after the other or several at once."""
-
-    def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        """Embeds the rows of a window and writes its part, at the latest before `finish` returns."""
-        ...
-
-    def finish(self) -> None:
-        """All parts are written; raises what went wrong."""
-        ...
-
-
 class _OneBehind:
-    """Embeds in this process. While one window is embedded, the one before is written."""
+    """Embeds in this process. While one window is embedded, the one before is written.
+
+    `make`: the part of a window, which is written at the latest before `finish` returns.
+    """
 
     def __init__(self, embedder: Embedder, wanted: Wanted, done: Done, pool: ThreadPoolExecutor) -> None:
         self._embedder, self._wanted, self._done, self._pool = embedder, wanted, done, pool
@@ -101,14 +84,12 @@ class _OneBehind:
         self._window = range(0)
 
     def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        """See `PartMaker`."""
         arrays = _embedded(self._embedder, rows, self._wanted)
         state = self._embedder.state_dict() if self._embedder.state == "carry" else None
         self.finish()
         self._written, self._window = self._pool.submit(parts.write, window, arrays, state), window
 
     def finish(self) -> None:
-        """See `PartMaker`."""
         if self._written is not None:
             self._written.result()
             self._written = None
@@ -116,7 +97,7 @@ class _OneBehind:
 
 
 class _InWorkers:
-    """Embeds in `number` processes, each of which has one window under way and one waiting."""
+    """The same in `number` processes, each of which has one window under way and one waiting."""
 
     def __init__(self, pool: WorkerPool, number: int, recipe: Recipe, wanted: Wanted, done: Done) -> None:
         self._pool, self._recipe, self._wanted, self._done = pool, recipe, wanted, done
@@ -124,14 +105,12 @@ class _InWorkers:
         self._waiting: dict[Future[None], range] = {}
 
     def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        """See `PartMaker`."""
         while len(self._waiting) >= self._most:
             self._wait_for_one()
         task = (self._recipe, self._wanted, parts.of_window(window), window, [list(row) for row in rows])
         self._waiting[self._pool.submit(_make_part, *task)] = window
 
     def finish(self) -> None:
-        """See `PartMaker`."""
         while self._waiting:
             self._wait_for_one()
 
@@ -148,7 +127,7 @@ class _InWorkers:
 @contextmanager
 def part_maker(
     workers: int, embedder: Embedder, wanted: Wanted, done: Done, held_files: Sequence[int]
-) -> Iterator[PartMaker]:
+) -> Iterator[_OneBehind | _InWorkers]:
     """What makes parts inside the block: this process, or with more than one of `workers` as many others.
 
     `held_files`: descriptors that stay open, with their locks, as long as one of them lives.
@@ -168,9 +147,8 @@ def part_maker(
 def _embedded(
     embedder: Embedder, rows: Sequence[Sequence[str]], wanted: Wanted
 ) -> list[Float[np.ndarray, "*layers tokens dim"]]:
-    if wanted.pool is None:
-        return embedder.embed(rows, wanted.layers)
-    return [array[..., None, :] for array in embedder.embed(rows, wanted.layers, pool=wanted.pool)]
+    arrays = embedder.embed(rows, **wanted)
+    return arrays if wanted["pool"] is None else [array[..., None, :] for array in arrays]
 
 
 @lru_cache(1)
@@ -180,5 +158,4 @@ def _made(recipe: Recipe) -> Embedder:
 
 
 def _make_part(recipe: Recipe, wanted: Wanted, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-    """In a worker."""
     parts.write(window, _embedded(_made(recipe), rows, wanted))

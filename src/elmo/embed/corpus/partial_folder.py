@@ -5,9 +5,9 @@ input.txt            the text, if it came from standard input or a pipe
 part-000000000512    the vectors of the window that begins at row 512, behind their checksum
 vectors, vectors.*   the file that is joined from the parts
 
-A part counts if its checksum holds, which covers the run's settings and the part's place too. What doesn't count, be it
-cut off, changed, a link or a folder, is removed and made anew. So parts needn't be synced one by one: a power failure
-costs those of the last seconds. One process at a time works in the folder.
+A part counts if its checksum holds, which covers the run's settings and the part's place too. What doesn't count is
+removed and made anew. So parts needn't be synced one by one: a power failure costs those of the last seconds. One
+process at a time works in the folder.
 """
 
 import hashlib
@@ -15,10 +15,9 @@ import json
 import math
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -94,8 +93,10 @@ class PartialFolder:
                 try:
                     yield descriptor
                 finally:
-                    if not self.is_begun and (is_new or not self._foreign()) and not self.clear():
-                        self.path.rmdir()
+                    if not self.is_begun and (is_new or not self._foreign()):
+                        self.clear()
+                        with suppress(OSError):  # it holds something of somebody else's
+                            self.path.rmdir()
                 return
 
     def _made(self) -> bool:
@@ -132,19 +133,16 @@ class PartialFolder:
             )
         self.clear()
 
-    def clear(self) -> list[str]:
-        """Removes what is ours, the manifest last of all; the names of what is not, which stays."""
-        foreign = self._foreign()
+    def clear(self) -> None:
+        """Removes what is ours, the manifest last of all."""
         for entry in sorted(self.path.iterdir(), key=lambda entry: entry.name == _MANIFEST_FILE):
-            if entry.name not in foreign:
-                _remove(entry)
-        return foreign
+            if _OURS.fullmatch(entry.name):
+                entry.unlink()
 
     def clear_joined(self) -> None:
         """Removes what an earlier run had begun to join."""
         for entry in self.path.glob(f"{_JOINED_FILE}*"):
-            if _OURS.fullmatch(entry.name):
-                _remove(entry)
+            entry.unlink()
 
     def spool(self, text: Path | str, progress: Progress) -> None:
         """Keeps a text that can be read only once. Raises TextError for what is not text, OSError naming the copy.
@@ -249,21 +247,19 @@ class Parts:
         ends = np.cumsum([0, *(math.prod(shape) for shape in shapes)]).tolist()
         numbers = np.empty(0, self.layout.dtype)
         if ends[-1]:
-            with open_regular(self._file(window), own=True) as file:
-                mapped: Any = file  # any file with a descriptor will do
-                numbers = np.asarray(np.memmap(mapped, self.layout.dtype, "r", _DIGEST_BYTES, (ends[-1],)))
+            numbers = np.asarray(np.memmap(self._file(window), self.layout.dtype, "r", _DIGEST_BYTES, (ends[-1],)))
         return [numbers[start:stop].reshape(shape) for start, stop, shape in zip(ends, ends[1:], shapes, strict=False)]
 
     def state(self, window: range) -> State:
         """Carry mode: the rows' state after a window that is kept."""
         start = _DIGEST_BYTES + self.layout.bytes_per_token * int(self.layout.lengths[window.start : window.stop].sum())
-        with open_regular(self._file(window), own=True) as file:
+        with self._file(window).open("rb") as file:
             file.seek(start)
             return read_npz(BytesIO(file.read()))
 
     def remove(self, window: range) -> None:
         """Gives its bytes back to the disk."""
-        _remove(self._file(window))
+        self._file(window).unlink()
 
     def _file(self, window: range) -> Path:
         return self.folder / f"part-{window.start:012d}"
@@ -273,7 +269,7 @@ class Parts:
 
     def _holds(self, window: range) -> bool:
         try:
-            with open_regular(self._file(window), own=True) as file:
+            with open_regular(self._file(window)) as file:
                 digest = file.read(_DIGEST_BYTES)
                 return hashlib.file_digest(file, lambda: self._checksum(window)).digest() == digest
         except OSError:
@@ -288,7 +284,7 @@ def run_hash(settings: Mapping[str, Any]) -> str:
 def _read_manifest(path: Path) -> dict[str, Any] | None:
     """The settings that a folder was begun with; None if nobody noted them, or not as they stand there."""
     try:
-        values = json.loads(read_bytes(path, limit=_MANIFEST_BYTES, own=True))
+        values = json.loads(read_bytes(path, limit=_MANIFEST_BYTES))
         return values["settings"] if values["sha256"] == run_hash(values["settings"]) else None
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
@@ -296,14 +292,6 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
 
 def _write_new(path: Path, pieces: Sequence[Any]) -> None:
     """Writes a file in the place of whatever bears its name."""
-    _remove(path)
+    path.unlink(missing_ok=True)
     with path.open("xb") as file:
-        for piece in pieces:
-            file.write(piece)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        file.writelines(pieces)

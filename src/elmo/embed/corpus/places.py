@@ -1,23 +1,16 @@
-"""Where a file of vectors comes from and goes to, and whether it fits: all that can be checked before a model computes.
-
-Nothing that is there is replaced without leave, the text is never replaced at all, and every name that will be needed
-is one that the file system can hold.
-"""
+"""Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from elmo.disk.output import exists_already, is_disk_full, require_file_or_nothing, require_possible
+from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
 from elmo.text.files.text_file import check_is_text_file, require_other_file
-
-_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def check_places(
@@ -78,37 +71,10 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
     advice = f"Try {' or '.join(choices)}." if choices else "Free some space, or name another disk."
     layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
     raise OutputError(
-        f"Not enough disk: {_size(needed)} needed for {_count(layout.num_tokens)} tokens ({layers}, {layout.store}), "
+        f"Not enough disk: {_size(needed)} needed for {layout.num_tokens:,} tokens ({layers}, {layout.store}), "
         f"{_size(free)} free. {advice} The disk is that of {folder}."
     )
 
 
-@contextmanager
-def disk_full_explained(folder: Path, needed: int, resume: str) -> Iterator[None]:
-    """Turns the error of a full disk into an OutputError with the bytes `needed`; `resume`: how to continue."""
-    try:
-        yield
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        free = shutil.disk_usage(folder).free
-        raise OutputError(
-            f"{folder}: the disk is full: {needed:,} more bytes are needed, {free:,} are free. What is finished is "
-            f"kept: free some space, then {resume}."
-        ) from error
-
-
 def _size(num_bytes: float) -> str:
-    """For people: "20.5 GB"."""
-    for unit, factor in _UNITS:
-        if num_bytes >= factor:
-            return f"{num_bytes / factor:.1f} {unit}"
-    return f"{num_bytes:.0f} bytes"
-
-
-def _count(tokens: int) -> str:
-    """ "1.7e6" from a hundred thousand on."""
-    if tokens < 100_000:
-        return str(tokens)
-    digits, exponent = f"{tokens:.1e}".split("e")
-    return f"{digits}e{int(exponent)}"
+    return f"{num_bytes / 1e6:,.1f} MB"

@@ -1,10 +1,8 @@
 """PlannedText: what a run embeds, as a first, cheap pass over the text found it: tokens of each row, and windows.
 
-That pass finds every bad line before hours are spent, and gives the disk space that is needed, the total of the
-progress bar and whether a resumed run still has the same text.
-
-A text's windows depend on the text alone, and a window's vectors on nothing outside it (but in carry mode). So a window
-can be embedded again on its own, and a shard is a range of whole windows, about as many tokens as the others have.
+That pass finds every bad line before hours are spent. A text's windows depend on the text alone, and a window's vectors
+on nothing outside it (but in carry mode). So a window can be embedded again on its own, and a shard is a range of whole
+windows, about as many tokens as the others have.
 """
 
 import re
@@ -86,7 +84,7 @@ class PlannedText:
         bad = [place for place, row in enumerate(self.bad_rows) if first <= row < stop]
         return replace(
             self,
-            source=self.source.part(first, stop),
+            source=replace(self.source, first=first, stop=stop),
             lengths=self.lengths[first:stop],
             windows=[range(it.start - first, it.stop - first) for it in chosen],
             bad_lines=[self.bad_lines[place] for place in bad],

@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -11,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.output import is_disk_full
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
-from elmo.embed.corpus.part_makers import Wanted, part_maker
+from elmo.embed.corpus.part_makers import part_maker
 from elmo.embed.corpus.partial_folder import PartialFolder, Parts, run_hash
-from elmo.embed.corpus.places import disk_full_explained, require_free, require_space
+from elmo.embed.corpus.places import require_free, require_space
 from elmo.embed.corpus.planned_text import PlannedText, StopAsked
 from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
@@ -22,7 +24,7 @@ from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorL
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
-from elmo.errors import ElmoError, Interrupted
+from elmo.errors import ElmoError, Interrupted, OutputError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float, Int
@@ -66,11 +68,9 @@ class Run:
                 self.folder.begin(self.settings)
             self._embed(kept)
             self._join()
-        return self._report(kept, started, self.folder.clear())
-
-    def _report(self, kept: list[range], started: float, left_behind: list[str]) -> dict[str, Any]:
+        self.folder.clear()
         text, seconds = self.text, time.perf_counter() - started
-        report = {
+        return {
             "output": str(self.folder.output),
             "lines": len(text.lengths),
             "tokens": text.num_tokens,
@@ -82,9 +82,6 @@ class Run:
             "tokens_per_second": round((text.num_tokens - self._tokens_of(kept)) / max(seconds, 1e-9), 1),
             "metadata": dict(self.content.metadata),
         }
-        if left_behind:
-            report["left_behind"] = [str(self.folder.path / name) for name in left_behind]
-        return report
 
     @property
     def _carries(self) -> bool:
@@ -113,13 +110,16 @@ class Run:
         done = self._tokens_of(kept)
         embedded = Count(self.progress, "embedding", text.num_tokens, "tokens", done=done)
         rows = text.source.rows_as_planned(text.lengths)
-        wanted = Wanted(self.layers, self.pool)
 
         def written(window: range) -> None:
             embedded.add(self._tokens_of([window]))
 
         makers = part_maker(
-            min(self.workers, len(missing)), embedder, wanted, written, () if self.lock is None else (self.lock,)
+            min(self.workers, len(missing)),
+            embedder,
+            {"layers": self.layers, "pool": self.pool},
+            written,
+            () if self.lock is None else (self.lock,),
         )
         with self._disk_full_explained(done), makers as maker:
             for window in text.windows:
@@ -149,10 +149,21 @@ class Run:
             f"is kept in {self.folder.path}. Continue with the same command and --resume."
         )
 
-    def _disk_full_explained(self, done: int) -> Any:
-        resume = "run the same command with --resume" if self.folder.is_begun else "run it again"
-        needed = (self.text.num_tokens - done) * self.layout.bytes_per_token
-        return disk_full_explained(self.folder.path, needed, resume)
+    @contextmanager
+    def _disk_full_explained(self, done: int) -> Iterator[None]:
+        """Turns the error of a full disk into an OutputError with the bytes that the tokens after `done` need."""
+        try:
+            yield
+        except OSError as error:
+            if not is_disk_full(error):
+                raise
+            resume = "run the same command with --resume" if self.folder.is_begun else "run it again"
+            needed = (self.text.num_tokens - done) * self.layout.bytes_per_token
+            free = shutil.disk_usage(self.folder.path).free
+            raise OutputError(
+                f"{self.folder.path}: the disk is full: {needed:,} more bytes are needed, {free:,} are free. What is "
+                f"finished is kept: free some space, then {resume}."
+            ) from error
 
     @cached_property
     def layout(self) -> VectorLayout:

@@ -1,7 +1,7 @@
 """TextSource: the text of a run: its files, how they are read, and which of its rows are this run's."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -64,10 +64,6 @@ class TextSource:
                 "Embed them apart."
             )
         return "fasta" in self.formats
-
-    def part(self, first: int, stop: int) -> "TextSource":
-        """The same text, of which only these rows are the run's."""
-        return replace(self, first=first, stop=stop)
 
     def in_callers_words(self, message: str) -> str:
         """A message about `paths`, in the caller's words."""

@@ -107,10 +107,7 @@ def objects(values: Any) -> Shaped[np.ndarray, " values"]:
 def shortest(values: Float32[np.ndarray, "*axes"]) -> Float[np.ndarray, "*axes"]:
     """For each value the float64 with the fewest decimal digits that is the same float32.
 
-    A float32 has 6 to 9 significant digits, but as a Python float it is printed with up to 17: 0.1 becomes
-    0.10000000149011612, which adds nothing.
-
-    `shortest(array).tolist()` is what JSON should hold: read back as float32 it is `array`, bit for bit.
+    As a Python float a float32 is printed with up to 17 digits: 0.1 becomes 0.10000000149011612.
     """
     exact = values.astype(np.float64)
     found = exact.copy()

@@ -46,8 +46,8 @@ class StoredVectors(Sequence[np.ndarray]):
     """Model hash, layers, state policy, types, tokenizer, version; empty if another program wrote the file."""
 
     def __repr__(self) -> str:
-        facts = {name: self.metadata[name] for name in ("layers", "dim", "store") if name in self.metadata}
-        return f"<{type(self).__name__} {str(self.path)!r}: {len(self):,} rows{_listed(facts)}>"
+        facts = [f"{name} {self.metadata[name]}" for name in ("layers", "dim", "store") if name in self.metadata]
+        return f"<{type(self).__name__} {str(self.path)!r}: {', '.join([f'{len(self):,} rows', *facts])}>"
 
     @overload
     def __getitem__(self, row: int) -> Float[np.ndarray, "... dim"]: ...
@@ -165,10 +165,6 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
         raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
 
 
-def _listed(facts: dict[str, str]) -> str:
-    return "".join(f", {name} {value}" for name, value in facts.items())
-
-
 class _Hdf5Vectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -188,7 +184,6 @@ class _Hdf5Vectors(StoredVectors):
         return np.asarray(self._dataset(row))
 
     def lengths(self) -> Iterator[int]:
-        """See `StoredVectors`."""
         return (1 if self.is_pooled else self._dataset(row).shape[-2] for row in range(len(self)))
 
     def _text(self, row: int) -> StoredRow | None:
@@ -197,7 +192,6 @@ class _Hdf5Vectors(StoredVectors):
         return read_protein(self._dataset(row), json.loads(self.metadata.get("files", "[]")))
 
     def sentence_index(self) -> dict[str, str] | None:
-        """See `StoredVectors`."""
         if SENTENCE_INDEX not in self._file:
             return None
         return json.loads(str(dataset(self._file, SENTENCE_INDEX).asstr()[0]))
@@ -232,7 +226,6 @@ class _NpyVectors(StoredVectors):
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
 
     def lengths(self) -> Iterator[int]:
-        """See `StoredVectors`."""
         return iter(np.diff(self._offsets).tolist())
 
     def _text(self, row: int) -> StoredRow | None:
@@ -278,7 +271,6 @@ class _ParquetVectors(StoredVectors):
         return self._group[1][row - int(self._starts[group])].copy()
 
     def lengths(self) -> Iterator[int]:
-        """See `StoredVectors`."""
         if self.is_pooled:
             return iter([1] * len(self))
         shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
@@ -295,7 +287,6 @@ class _ParquetVectors(StoredVectors):
         return self._text_group[1][row - int(self._starts[group])]
 
     def windows(self) -> Iterator[range]:
-        """See `StoredVectors`."""
         return (range(int(a), int(b)) for a, b in pairwise(self._starts))
 
     def _read(self, group: int) -> Iterator[Float[np.ndarray, "... dim"]]:

@@ -17,13 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from elmo.errors import ConfigError, OutputError, TextError
+from elmo.errors import ConfigError, TextError
+from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.spans import NOWHERE
 
 GROUP = "text"
@@ -31,23 +32,6 @@ _ROWS_AT_A_TIME = 4096
 # Bytes a token costs in HDF5 beside its characters: a reference, the heap's own, a span.
 _BYTES_PER_TOKEN = 48
 _BYTES_PER_ROW = 24
-
-
-class TextRow(Protocol):
-    """A row of a text and its place, as it is written."""
-
-    @property
-    def tokens(self) -> Sequence[str]: ...
-    @property
-    def spans(self) -> NDArray[np.integer]: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def sentence(self) -> int: ...
-    @property
-    def file(self) -> int: ...
-    @property
-    def id(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -62,6 +46,10 @@ class StoredRow:
     sentence: int = 1
     file: int = 0
     id: str | None = None
+
+
+TextRow = PlacedSentence | StoredRow
+"""A row of a text and its place: of the text itself, or of the shards that are joined."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +101,6 @@ def write_hdf5(file: h5py.File, rows: Iterable[TextRow], lengths: NDArray[np.int
         stop = first + len(found)
         at = slice(int(offsets[first]), int(offsets[min(stop, num_rows)]))
         of_rows = [columns.spans(row) for row in found]
-        _require_planned([len(it) for it in of_rows], lengths[first:stop])
         if at.stop > at.start:
             spans[at] = np.concatenate(of_rows)
             if tokens is not None:
@@ -122,7 +109,6 @@ def write_hdf5(file: h5py.File, rows: Iterable[TextRow], lengths: NDArray[np.int
         sentence[first:stop] = [row.sentence for row in found]
         number[first:stop] = [row.file for row in found]
         first = stop
-    _require_planned([], lengths[first:])
     group["line"], group["sentence"] = line, sentence
     if columns.files:
         group["file"] = number
@@ -181,17 +167,13 @@ def dataset(group: h5py.Group, name: str) -> h5py.Dataset:
     return found
 
 
-def json_lines(rows: Iterable[TextRow], lengths: NDArray[np.int64], columns: TextColumns) -> Iterator[str]:
+def json_lines(rows: Iterable[TextRow], columns: TextColumns) -> Iterator[str]:
     """A line of JSON for each row."""
-    number = -1
-    for number, row in enumerate(rows):
-        spans = columns.spans(row)
-        _require_planned([len(spans)], lengths[number : number + 1])
+    for row in rows:
         values = ({"id": row.id} if columns.has_ids else {}) | {"line": row.line, "sentence": row.sentence}
         values |= {"file": columns.files[row.file]} if columns.files else {}
         values |= {"tokens": columns.tokens(row)} if columns.has_tokens else {}
-        yield json.dumps(values | {"spans": spans.tolist()}, ensure_ascii=False) + "\n"
-    _require_planned([], lengths[number + 1 :])
+        yield json.dumps(values | {"spans": columns.spans(row).tolist()}, ensure_ascii=False) + "\n"
 
 
 def row_of_json(line: bytes, files: Sequence[str] = ()) -> StoredRow:
@@ -237,11 +219,3 @@ def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:
         twice = next(name for name in names if names.count(name) > 1)
         raise ConfigError(f"{twice} was named twice, so its vectors would be computed twice. Name each text once.")
     return names
-
-
-def _require_planned(found: Sequence[int], lengths: NDArray[np.int64]) -> None:
-    if list(found) != lengths.tolist():
-        raise OutputError(
-            "the text changed while its vectors were prepared: a row is no longer what it was. Start again, with "
-            "--force, when nothing writes to it."
-        )

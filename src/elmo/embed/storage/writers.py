@@ -163,7 +163,7 @@ def _write_npy(path: Path, content: FileContent) -> None:
     offsets, text, metadata, data = files_of(path, "npy")
     np.save(offsets, np.concatenate([[0], np.cumsum(layout.lengths, dtype=np.int64)]))
     with text.open("w", encoding="utf-8") as lines:
-        lines.writelines(json_lines(content.rows(), content.lengths, content.columns))
+        lines.writelines(json_lines(content.rows(), content.columns))
     facts = dict(sorted(content.metadata.items()))
     metadata.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     layers = () if layout.num_layers is None else (layout.num_layers,)

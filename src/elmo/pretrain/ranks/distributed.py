@@ -2,12 +2,8 @@
 
 Every rank holds the whole model and a contiguous block of the streams' rows. In each step the ranks add up their
 gradients, so that all make the same update; only the first rank writes files. Small messages go through gloo on the
-CPU, also where the gradients go through NCCL.
-
-A lost rank shows at the next gloo message, which is an error on the ranks that are left. Every step begins with one, so
-this is how it is noticed with NCCL too, whose own operations return before they are done: a rank that is lost in the
-middle of one is noticed at the next transfer to the host, or by NCCL's watchdog, which ends the process after the same
-timeout. NCCL has not been run so far.
+CPU, also where the gradients go through NCCL: every step begins with one, which is an error on all ranks if one is
+lost.
 """
 
 import json
@@ -20,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
@@ -142,15 +138,6 @@ class Ranks:
             raise failed
         return outcome[0]
 
-    def texts(self, text: str) -> list[str]:
-        """A text of each rank, in their order."""
-        if self.size == 1:
-            return [text]
-        found: list[Any] = [None] * self.size
-        with self._others():
-            dist.all_gather_object(found, text)
-        return found
-
     @contextmanager
     def _others(self) -> Iterator[None]:
         try:
@@ -251,11 +238,10 @@ def _number(name: str, default: int) -> int:
 def meet(rank: int, size: int, timeout: float) -> Store:
     """A store of this rendezvous alone, at the address in torchrun's variables.
 
-    torchrun keeps one store of keys over all its restarts, with the entries of processes that ended long ago: gloo then
-    takes their addresses for current ones, which failed after a second restart (torch 2.13). So the first rank proposes
-    a name for the rendezvous together with the token that each rank last published; a rank only accepts a proposal that
-    repeats the token it has published itself since it started. Everything that follows is stored under that name.
-    Raises TimeoutError if not all come in time, ValueError if a variable is missing, RuntimeError from the network.
+    torchrun keeps one store over all its restarts, and gloo takes the addresses of ended processes in it for current
+    ones (torch 2.13). So the first rank proposes a name together with the token that each rank last published; a rank
+    only accepts a proposal that repeats its own token. Everything that follows is stored under that name. Raises
+    TimeoutError if not all come in time, ValueError if a variable is missing, RuntimeError from the network.
     """
     store, _, _ = next(rendezvous("env://", rank, size, timeout=timedelta(seconds=timeout)))
     return PrefixStore(agree(store, rank, size, timeout), store)

@@ -1,10 +1,8 @@
 """Gradients of a step: of whole tensors, and of the few rows of a large table that occur in it.
 
-A step reads some thousand rows of the softmax, perhaps of 800,000. Made whole, the gradient, the norm, the clip and the
-optimizer's rule would each walk over the whole table; here they see those rows alone.
-
-The numbers of rows are known before anything is computed, so they stay on the CPU, also where the values are on a GPU:
-sorting and merging them there would make the host wait for the GPU.
+A step reads some thousand rows of the softmax, perhaps of 800,000: gradient, norm, clip and the optimizer's rule see
+those rows alone. The rows' numbers stay on the CPU, also where the values are on a GPU: sorting and merging them there
+would make the host wait for the GPU.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -81,9 +79,8 @@ def clip_(gradients: Iterable[Gradient], bound: float) -> Float[Tensor, ""]:
 class RowOptimizer:
     """The steps of an optimizer for some rows of its tables; the rest of a table is neither read nor written.
 
-    The rule is the optimizer's own, applied to a small parameter that holds those rows. Where it changes nothing
-    without a gradient (adagrad, sgd) the table is the same, bit for bit, as after a step with the whole gradient. adamw
-    becomes lazy: in a row without a gradient, momentum and weight decay rest too.
+    The rule is the optimizer's own, applied to a small parameter that holds those rows. With adagrad and sgd the table
+    is the same, bit for bit, as after a step with the whole gradient; adamw becomes lazy.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
 from elmo.disk.bounded import file_hash
@@ -85,7 +83,7 @@ def finetune(
             run.write_json(FINETUNING_FILE, {**facts, "settings": asdict(config)})
             run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
-                return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
+                return _train(Loop(run, trainer, watch, flag, texts.get("valid")), texts, config)
 
 
 def resume_finetuning(
@@ -109,7 +107,7 @@ def resume_finetuning(
                 trainer = Trainer(run.config(), data, ranks=ranks)
                 run.restore(trainer)
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
-                loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
+                loop = Loop(run, trainer, watch, flag, texts.get("valid"))
                 return _train(loop, texts, FinetuneConfig(**facts["settings"]))
 
 
@@ -133,21 +131,21 @@ def _require_same_old_text(run: RunFolder, facts: dict[str, Any]) -> None:
         )
 
 
-def held_out_texts(data: TrainingData, old_text: Path | None) -> list[HeldOut]:
-    """What is compared before and after: the data's validation text, and the old domain's."""
+def held_out_texts(data: TrainingData, old_text: Path | None) -> dict[str, HeldOut]:
+    """What is compared before and after: the data's validation text ("valid"), and the old domain's ("old")."""
     valid = validation(data)
-    found = [] if valid is None else [valid]
-    return found if old_text is None else [*found, text_file("old", old_text)]
+    found = {} if valid is None else {"valid": valid}
+    return found if old_text is None else {**found, "old": text_file("old", old_text)}
 
 
-def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetuned:
+def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Finetuned:
     run, trainer, limit = loop.run, loop.trainer, config.comparison_sentences
     result = run.ranks.on_first(lambda: _read(run.path / RESULT_FILE))
     if "before" not in result:
-        result = {"before": {text.name: loop.evaluate(text, limit) for text in texts}}
+        result = {"before": {name: loop.evaluate(text, limit) for name, text in texts.items()}}
         run.write_json(RESULT_FILE, result)
     loop.train()
-    result["after"] = {text.name: loop.evaluate(text, limit) for text in texts}
+    result["after"] = {name: loop.evaluate(text, limit) for name, text in texts.items()}
     run.write_json(RESULT_FILE, result)
     facts = _read(run.path / FINETUNING_FILE)
     metadata = {
@@ -168,7 +166,9 @@ def _trainer_of(
     _require_fitting(data, checkpoint, files)
     clusters = [(len(cluster.weight), cluster.weight.shape[1]) for cluster in head.adaptive_weights().clusters]
     words = checkpoint.tensors.get("token_encoder.word_embedding")
-    tied = words is not None and not checkpoint.config.has_characters and _same(words[1:], head.weight)
+    tied = (
+        words is not None and not checkpoint.config.has_characters and np.array_equal(words[1:], head.weight.detach())
+    )
     recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)
     require_memory(recipe, data, ranks)
     trainer = Trainer(recipe, data, ranks=ranks)
@@ -179,10 +179,6 @@ def _trainer_of(
         )
     trainer.load_weights(weights_of(checkpoint))
     return trainer
-
-
-def _same(one: Float[np.ndarray, "..."], other: Float[Tensor, "..."]) -> bool:
-    return np.array_equal(one, other.detach().numpy())
 
 
 def _comparison(result: dict[str, dict[str, dict[str, float]]]) -> dict[str, str]:
@@ -209,10 +205,6 @@ def _require_fitting(data: TrainingData, checkpoint: Checkpoint, files: hub.File
             f"({len(checkpoint.vocabulary or ())} words), whose softmax predicts its own words only"
         )
     raise ConfigError(f"{data.folder}: {what}. Prepare the text for this model: {command}")
-
-
-def _of_name(texts: list[HeldOut], name: str) -> HeldOut | None:
-    return next((text for text in texts if text.name == name), None)
 
 
 def _facts(run: RunFolder) -> dict[str, Any]:

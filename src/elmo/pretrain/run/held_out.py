@@ -79,9 +79,8 @@ def evaluate_together(
 ) -> Perplexity:
     """`evaluate` by all ranks of a run, which call it together; `count`: how many sentences there are, none empty.
 
-    Sentences are scored one by one from a zero state, so how they are shared out changes only the order of a float64
-    sum. `progress`: receives the sentences that are scored, as the stage `what`. `poll` may raise StopRequested on any
-    rank: after at most 256 more sentences it is then raised on all of them.
+    How sentences are shared out changes only the order of a float64 sum. `progress`: receives the sentences that are
+    scored, as the stage `what`. If `poll` raises StopRequested on a rank, all ranks soon raise it.
     """
     scored = Count(progress, what, count, "sentences")
     if ranks.size == 1:

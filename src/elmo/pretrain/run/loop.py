@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ConfigError, Interrupted, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.run.divergence import stop_before
+from elmo.pretrain.ranks.distributed import FirstFailed, Ranks
 from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
@@ -165,7 +164,10 @@ class Loop:
             result = self._step()
             self.watch.step(result)
             self._evaluate_if_due()
-            self._stop_if_agreed(result)
+            if trainer.ranks.size == 1:
+                self._stop_if_asked()
+            elif result is not None and result.stop_signal:  # the ranks exchanged their flags in the step
+                self._stop(result.stop_signal)
             if trainer.step_number % config.save_every == 0:
                 self.save()
         self.watch.ended()
@@ -210,13 +212,6 @@ class Loop:
         if signal := self.trainer.ranks.largest(self.flag.signal or 0):
             self._stop(signal)
 
-    def _stop_if_agreed(self, result: StepResult | None) -> None:
-        """The same, without another message: the ranks exchanged their flags in the step."""
-        if self.trainer.ranks.size == 1:
-            self._stop_if_asked()
-        elif result is not None and result.stop_signal:
-            self._stop(result.stop_signal)
-
     def _stop(self, signal: int) -> NoReturn:
         self.save()
         message = (
@@ -233,20 +228,35 @@ class Loop:
         try:
             result = trainer.step(self.flag)
         except TrainingDiverged as error:
-            if trainer.config.on_nan == "stop":
-                raise self._logged(stop_before(self.run, trainer, before, error)) from None
-            self._skip(error, before)
+            if trainer.config.on_nan == "stop" or self.num_skipped == trainer.config.max_skipped_steps:
+                raise self._stopped_before(error, before) from None
+            self._skip(error)
             return None
         self.num_skipped = 0
         return result
 
-    def _skip(self, error: TrainingDiverged, before: RunPosition) -> None:
+    def _stopped_before(self, error: TrainingDiverged, before: RunPosition) -> TrainingDiverged:
+        """The error, after the state before the step was saved: only the position is another one now."""
+        try:
+            kept = f"The state before the step is in {self.run.save_before_nan(self.trainer, before)}"
+        except FirstFailed:
+            kept = "The first process reports what was kept"
+        except WeightFileError:
+            kept = "The weights before the step are not finite either, so they were not saved"
+        except OutputError as full:
+            kept = f"The state before the step could not be saved ({full})"
+        found = TrainingDiverged(
+            f"{error} {kept}; the last checkpoint is {self.run.latest or 'not there yet'}. Resume with a lower "
+            "--learning-rate, or skip such steps with --on-nan skip."
+        )
+        self.run.log(str(found))
+        return found
+
+    def _skip(self, error: TrainingDiverged) -> None:
         """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
-        if self.num_skipped + 1 > trainer.config.max_skipped_steps:
-            raise self._logged(stop_before(self.run, trainer, before, error)) from None
         self.num_skipped += 1
-        trainer.skip_step()
+        trainer.count_step()
         self.watch.record(skipped=str(error))
         self.watch.say(f"step {trainer.step_number}: skipped, {self.num_skipped} in a row. {error}")
 
@@ -260,7 +270,7 @@ class Loop:
         self._perplexities[step] = found
         if config.keep_best and (before is None or found < before):
             with self.watch.not_training():
-                self.run.save_best(trainer, config.keep_checkpoints)
+                self.run.save(trainer, config.keep_checkpoints, is_best=True)
 
     @property
     def out_of_patience(self) -> bool:
@@ -308,10 +318,6 @@ class Loop:
             f"{started}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens per direction, "
             f"{tokens / trainer.tokens_per_epoch:.2f} epochs of {trainer.tokens_per_epoch:,} tokens"
         )
-
-    def _logged(self, error: ElmoError) -> ElmoError:
-        self.run.log(str(error))
-        return error
 
 
 def _figures(line: dict[str, Any]) -> dict[str, float]:

@@ -45,7 +45,7 @@ from elmo.pretrain.step.trainer import Trainer
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
-_CHECKPOINT = re.compile(r"step-(\d+)")
+_CHECKPOINT = re.compile(r"step-\d+")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
 FINETUNING_FILE = "finetune.json"
@@ -162,18 +162,19 @@ class RunFolder:
 
         The recipe before is kept as config.step-STEP.json. All ranks must call it together.
         """
-        return self.ranks.on_first(lambda: self._change_config(config, step))
 
-    def _change_config(self, config: PretrainConfig, step: int) -> dict[str, tuple[Any, Any]]:
-        before, now = asdict(self.config()), asdict(config)
-        changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
-        if changes:
-            history = self._history_file(step)
-            # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
-            if not history.is_file():
-                write_json(history, before)
-            write_json(self.path / "config.json", now)
-        return changes
+        def change() -> dict[str, tuple[Any, Any]]:
+            before, now = asdict(self.config()), asdict(config)
+            changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
+            if changes:
+                history = self._history_file(step)
+                # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
+                if not history.is_file():
+                    write_json(history, before)
+                write_json(self.path / "config.json", now)
+            return changes
+
+        return self.ranks.on_first(change)
 
     def _history_file(self, step: int) -> Path:
         return self.path / f"config.step-{step:08d}.json"
@@ -184,11 +185,8 @@ class RunFolder:
     @property
     def latest(self) -> Path | None:
         """The newest complete checkpoint."""
-        pointed = self._pointed("latest")
-        if pointed is not None:
-            return pointed
-        whole = self._checkpoints()  # killed between the first checkpoint and its pointer
-        return whole[-1] if whole else None
+        # Killed between the first checkpoint and its pointer, the run has no pointer yet.
+        return self._pointed("latest") or next(reversed(self._checkpoints()), None)
 
     @property
     def best(self) -> Path | None:
@@ -198,20 +196,7 @@ class RunFolder:
     @property
     def best_step(self) -> int | None:
         """The step of that checkpoint."""
-        best = self.best
-        match = None if best is None else _CHECKPOINT.fullmatch(best.name)
-        return None if match is None else int(match[1])
-
-    def save(self, trainer: Trainer, keep: int) -> Path:
-        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
-
-        Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
-        """
-        return self._save(trainer, keep, ("latest",))
-
-    def save_best(self, trainer: Trainer, keep: int) -> Path:
-        """Write a checkpoint, and point `best` to it."""
-        return self._save(trainer, keep, ("latest", "best"))
+        return None if (best := self.best) is None else _step_of(best)
 
     def save_before_nan(self, trainer: Trainer, position: RunPosition) -> Path:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
@@ -220,17 +205,21 @@ class RunFolder:
         self.ranks.on_first(lambda: write_training(folder, trainer, tensors, position))
         return folder
 
-    def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
+    def save(self, trainer: Trainer, keep: int, *, is_best: bool = False) -> Path:
+        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
+
+        Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
+        """
         folder = self.checkpoints / f"step-{trainer.step_number:08d}"
         tensors = trainer.tensors()
 
         def write() -> None:
             if folder != self.latest:  # the same step has the same state: nothing would change
                 write_training(folder, trainer, tensors, trainer.position)
-            for name in pointers:
-                self._point(name, folder)
-                if name == "latest":
-                    self._remove_old(keep)
+            self._point("latest", folder)
+            self._remove_old(keep)
+            if is_best:
+                self._point("best", folder)
 
         self.ranks.on_first(write)
         return folder
@@ -251,9 +240,8 @@ class RunFolder:
 
     def _recipe_of(self, checkpoint: Path) -> PretrainConfig:
         """The recipe by which the steps before a checkpoint were taken."""
-        match = _CHECKPOINT.fullmatch(checkpoint.name)
-        history = self._history_file(int(match[1])) if match else None
-        return self._recipe_in(history if history is not None and history.is_file() else self.path / "config.json")
+        history = self._history_file(_step_of(checkpoint))
+        return self._recipe_in(history if history.is_file() else self.path / "config.json")
 
     def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
         """Write the finished model."""
@@ -287,10 +275,9 @@ class RunFolder:
             with path.open("a", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            free = shutil.disk_usage(self.path).free
             raise OutputError(
-                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
-                f"checkpoint is complete: {self.latest}. Free some space, then continue with --resume."
+                f"{path}: can't be written: {error.strerror}. The last checkpoint is complete: {self.latest}. Free "
+                "some space, then continue with --resume."
             ) from error
 
     def _point(self, name: str, folder: Path) -> None:
@@ -304,19 +291,15 @@ class RunFolder:
         if not pointer.is_file():
             return None
         try:
-            folder = pointer.with_name(read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8").strip())
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it holds no name"
-            raise OutputError(
-                f"{pointer}: can't be read: {why}. Write the name of a checkpoint folder in it."
-            ) from error
-        return folder if folder.is_dir() else None
+            pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
+        except OSError as error:
+            raise OutputError(f"{pointer}: can't be read: {error.strerror}. Check the disk, then resume.") from error
+        return next((folder for folder in self._checkpoints() if folder.name == pointed), None)
 
     def _checkpoints(self) -> list[Path]:
         """All of them, oldest first: whatever has such a name is complete."""
-        named = ((_CHECKPOINT.fullmatch(path.name), path) for path in self.checkpoints.glob("step-*"))
-        found = [(int(match[1]), path) for match, path in named if match]
-        return [path for _, path in sorted(found)]
+        whole = (path for path in self.checkpoints.glob("step-*") if _CHECKPOINT.fullmatch(path.name))
+        return sorted(whole, key=_step_of)
 
     def _remove_old(self, keep: int) -> None:
         kept = {self.latest, self.best}
@@ -341,6 +324,10 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
+
+
+def _step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("step-"))
 
 
 def _texts_of(report: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:

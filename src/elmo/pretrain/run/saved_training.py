@@ -49,7 +49,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
     `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
     damaged or another run's.
     """
-    if changed := what_changed(folder, own=True):
+    if changed := what_changed(folder):
         raise _damaged(folder, changed)
     model = read_checkpoint(folder / _MODEL)
     if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
@@ -58,8 +58,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
     _require_same(recipe, trainer.config)
     try:
         tensors = load_file(folder / _TENSORS)
-        progress = read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES)
-        position = RunPosition.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
+        position = RunPosition.from_dict(read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES))
         trainer.restore(weights_of(model), tensors, position)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, ConfigError):

@@ -1,9 +1,8 @@
 """Watch: what a person sees of a run while it goes, and what stays in its files.
 
 To the caller's `Progress` go the steps, and as lines to stay the evaluations; log.txt has the same as lines,
-metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training against a sample is always
-called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; docs/specification.md,
-6.5). Of several ranks only the first one reports.
+metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. No perplexity follows from the sampled loss
+(docs/specification.md, 6.5). Of several ranks only the first one reports.
 """
 
 import time

@@ -1,7 +1,6 @@
 """Checks before a run: its settings and its folder. Messages have the value, the reason, and what to use instead."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,61 +15,17 @@ _OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 def check_combinations(config: Any) -> None:
     """Raises ConfigError for the first settings of a PretrainConfig that are invalid together."""
     _check_softmax(config)
-    _check_weight_decay(config)
-    _check_patience(config)
-
-
-def _check_weight_decay(config: Any) -> None:
     if config.weight_decay and config.optimizer != "adamw":
         raise ConfigError(
             f"weight_decay is {config.weight_decay}, but optimizer is {config.optimizer!r}, which has none here. Set "
             "optimizer to adamw, or leave weight_decay out."
         )
-
-
-def _check_patience(config: Any) -> None:
     if config.patience and not (config.keep_best and config.evaluate_every):
         raise ConfigError(
             f"patience is {config.patience} with keep_best={config.keep_best} and "
             f"evaluate_every={config.evaluate_every}, but it counts evaluations and goes back to the best checkpoint. "
             "Set keep_best and evaluate_every, or set patience to 0."
         )
-
-
-def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
-    """[width, number] pairs, as tuples."""
-    rows: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
-    if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
-        raise ConfigError(
-            f"{name} must be a list of [width, number] pairs, the number of filters of each width of the char CNN (got "
-            f"{value!r}). Write for instance [[1, 32], [2, 32], [3, 64]]."
-        )
-    return tuple((width, number) for width, number in rows)
-
-
-def whole_numbers(name: str, value: Any) -> tuple[int, ...]:
-    """A list of whole numbers, as a tuple."""
-    if not isinstance(value, list | tuple) or not all(map(_is_whole, value)):
-        raise ConfigError(
-            f"{name} must be a list of whole numbers, which are vocabulary ids (got {value!r}). Write for instance "
-            "[2000, 10000]."
-        )
-    return tuple(value)
-
-
-def checked_clusters(cutoffs: Sequence[int], vocabulary_size: int) -> list[int]:
-    """Words of each cluster. ConfigError if the last one would be empty."""
-    if cutoffs[-1] >= vocabulary_size:
-        raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but the vocabulary has {vocabulary_size} words: its last cluster "
-            f"would be empty. Use cutoffs below {vocabulary_size}, or softmax=full for a vocabulary this small."
-        )
-    ends = [*cutoffs[1:], vocabulary_size]
-    return [end - begin for begin, end in zip(cutoffs, ends, strict=True)]
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check_softmax(config: Any) -> None:
@@ -105,11 +60,8 @@ def _check_softmax(config: Any) -> None:
 
 def require_unused(path: Path) -> None:
     """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
-    if path.exists() and not _only_begun(path):
+    only_begun = path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
+    if path.exists() and not only_begun:
         is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
         resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
         raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
-
-
-def _only_begun(path: Path) -> bool:
-    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())

@@ -1,11 +1,20 @@
 """All settings of a pretraining run. The defaults are the paper's recipe for the published "original" model."""
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from elmo.config import NUM_BYTE_CHARACTERS, PUBLISHED_FILTERS, Activation, BiLMConfig, Characters, Direction
+from elmo.config import (
+    NUM_BYTE_CHARACTERS,
+    PUBLISHED_FILTERS,
+    Activation,
+    BiLMConfig,
+    Characters,
+    Direction,
+    filter_pairs,
+)
 from elmo.errors import ConfigError
-from elmo.pretrain.settings.checks import check_combinations, checked_clusters, pairs, whole_numbers
+from elmo.pretrain.settings.checks import check_combinations
 from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt, PositiveInt, Seed, Settings
 
 _LARGEST = 1_000_000
@@ -126,9 +135,9 @@ class PretrainConfig(Settings):
     """on_nan="skip": end the run after this many skipped steps in a row."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "filters", pairs("filters", self.filters))
-        object.__setattr__(self, "softmax_cutoffs", whole_numbers("softmax_cutoffs", self.softmax_cutoffs))
+        object.__setattr__(self, "filters", filter_pairs(self.filters))
         super().__post_init__()
+        object.__setattr__(self, "softmax_cutoffs", tuple(self.softmax_cutoffs))
         check_combinations(self)
         try:
             self.architecture(_LARGEST)
@@ -146,9 +155,16 @@ class PretrainConfig(Settings):
         """(words, width) of each cluster of an adaptive softmax, else none. ConfigError if one would be empty."""
         if self.softmax != "adaptive":
             return []
-        sizes = checked_clusters(self.softmax_cutoffs, vocabulary_size)
-        widths = [max(1, self.projection_size // self.softmax_divisor**depth) for depth in range(1, len(sizes) + 1)]
-        return list(zip(sizes, widths, strict=True))
+        cutoffs = self.softmax_cutoffs
+        if cutoffs[-1] >= vocabulary_size:
+            raise ConfigError(
+                f"softmax_cutoffs is {list(cutoffs)}, but the vocabulary has {vocabulary_size} words: its last cluster "
+                f"would be empty. Use cutoffs below {vocabulary_size}, or softmax=full for a vocabulary this small."
+            )
+        sizes = [end - begin for begin, end in pairwise((*cutoffs, vocabulary_size))]
+        return [
+            (size, max(1, self.projection_size // self.softmax_divisor**depth)) for depth, size in enumerate(sizes, 1)
+        ]
 
     def architecture(
         self, max_characters_per_token: int, num_characters: int = NUM_BYTE_CHARACTERS, vocabulary_size: int = 1

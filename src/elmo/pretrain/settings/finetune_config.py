@@ -92,7 +92,8 @@ class FinetuneConfig(Settings):
         config = PretrainConfig(**{**recipe, **shape, **self._softmax(architecture, vocabulary_size, clusters, tied)})
         built = config.architecture(architecture.max_characters_per_token, architecture.num_characters, vocabulary_size)
         if built != architecture:
-            name = next(field.name for field in fields(BiLMConfig) if _differ(built, architecture, field.name))
+            differ = (name for name, value in vars(built).items() if value != getattr(architecture, name))
+            name = next(differ)
             raise ConfigError(
                 f"the model's {name} is {getattr(architecture, name)!r}, but training only builds models with "
                 f"{getattr(built, name)!r}, so it can't continue this one. Fine-tune a model that 'elmo pretrain' "
@@ -126,7 +127,3 @@ class FinetuneConfig(Settings):
         own = {name: value for name, value in asdict(self).items() if name != "comparison_sentences"}
         # The mean over the window, not bilm-tf's sum: so is the rate.
         return {**own, "sum_over_window": False}
-
-
-def _differ(one: BiLMConfig, other: BiLMConfig, name: str) -> bool:
-    return getattr(one, name) != getattr(other, name)

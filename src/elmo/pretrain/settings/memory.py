@@ -5,15 +5,14 @@ a window for the backward pass. What is really needed is more, so this refuses o
 """
 
 import os
-from math import prod
 
 import torch
 
-from elmo.config import BiLMConfig
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.settings.config import PretrainConfig
+from elmo.weights.describe import count_parameters
 
 _BYTES = 4  # float32
 _COPIES = {"adagrad": 1, "adamw": 2, "sgd": 0}
@@ -24,12 +23,17 @@ def require_memory(config: PretrainConfig, data: TrainingData, ranks: Ranks) -> 
     """ConfigError if the weights and one window alone need more memory than the device of this rank has."""
     available = _memory_of(ranks.device)
     architecture = config.architecture(data.max_characters_per_token, vocabulary_size=len(data.vocabulary))
-    rows = ranks.rows(config.batch_size)
-    network, softmax = num_network_weights(architecture), num_softmax_weights(config, len(data.vocabulary))
+    network = sum(count_parameters(architecture).values())
+    # Not of an adaptive softmax, most of whose vectors are narrow. The gradient may be that of a few rows.
+    has_table = not config.tie_softmax and config.softmax != "adaptive"
+    softmax = len(data.vocabulary) * (config.projection_size + 1) if has_table else 0
     copies = _COPIES[config.optimizer]
-    # The gradient of the softmax may be that of a few rows.
     weights = _BYTES * (network * (2 + copies) + softmax * (1 + copies))
-    window = _BYTES * num_window_values(architecture, (rows.stop - rows.start) * config.unroll_steps)
+    rows = ranks.rows(config.batch_size)
+    tokens = (rows.stop - rows.start) * config.unroll_steps
+    # Of a token in each layer: `ops/projected_lstm/window.py`.
+    kept = 8 * config.cell_size + 2 * config.projection_size
+    window = _BYTES * len(architecture.directions) * config.num_layers * tokens * kept
     if available is None or weights + window <= available:
         return
     raise ConfigError(
@@ -39,37 +43,6 @@ def require_memory(config: PretrainConfig, data: TrainingData, ranks: Ranks) -> 
         "--projection-size, --character-dim, --filters, --num-layers for the first, --batch-size and --unroll-steps "
         "for the second."
     )
-
-
-def num_network_weights(architecture: BiLMConfig) -> int:
-    """Numbers in the weights of a biLM."""
-    cells, width = architecture.cell_size, architecture.projection_size
-    layer = 4 * cells * (2 * width + 1) + (cells * width if architecture.has_lstm_projection else 0)
-    total = (
-        len(architecture.directions) * architecture.num_layers * layer + architecture.num_words * architecture.word_dim
-    )
-    if architecture.has_characters:
-        total += architecture.num_characters * architecture.character_dim
-        total += sum(number * (length * architecture.character_dim + 1) for length, number in architecture.filters)
-        total += architecture.num_highway * 2 * architecture.num_filters * (architecture.num_filters + 1)
-    if architecture.token_projection:
-        total += (architecture.token_features + 1) * width
-    return total
-
-
-def num_softmax_weights(config: PretrainConfig, vocabulary_size: int) -> int:
-    """Numbers in the weights of the softmax; 0 if it shares the weights of the word embedding."""
-    if config.tie_softmax:
-        return 0
-    clusters = config.softmax_clusters(vocabulary_size)
-    first = vocabulary_size - sum(words for words, _ in clusters) + len(clusters)
-    return first * (config.projection_size + 1) + sum(prod(cluster) for cluster in clusters)
-
-
-def num_window_values(architecture: BiLMConfig, tokens: int) -> int:
-    """Numbers that the LSTMs keep of a window for the backward pass (`ops/projected_lstm/window.py`)."""
-    of_token = 8 * architecture.cell_size + 2 * architecture.projection_size
-    return len(architecture.directions) * architecture.num_layers * tokens * of_token
 
 
 def _memory_of(device: torch.device) -> int | None:

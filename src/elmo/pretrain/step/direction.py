@@ -1,8 +1,7 @@
 """One direction's share of a training step, from token vectors to the loss and its gradients.
 
 The two language models share only the token vectors and the softmax, so each direction runs forward and backward on
-its own (on a CPU: on a core of its own) and returns gradients for what is shared. For that it has leaves of its own,
-which share the memory of the softmax's parameters.
+its own (on a CPU: on a core of its own) and returns gradients for what is shared.
 
 Source: bilm-tf `bilm/training.py`; docs/specification.md, 6.3 and 6.4.
 """

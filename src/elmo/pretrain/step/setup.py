@@ -16,7 +16,7 @@ from elmo.model.lm_head import LMHead
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.text.vocabulary import UNKNOWN, Vocabulary
+from elmo.text.vocabulary import UNKNOWN
 
 _MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 _ROWS_AT_ONCE = 65_536
@@ -54,7 +54,8 @@ class TypeIds:
             return cls(TokenMap(character_map), characters, None)
         # Id 0 means no token, so words count from 1.
         words = np.asarray(data.type_words, dtype=np.int64) + 1
-        return cls(TokenMap(character_map, _word_map(data.vocabulary)), characters, words)
+        ids = {word: data.vocabulary.id(word) + 1 for word in data.vocabulary.words}
+        return cls(TokenMap(character_map, WordMap(ids, UNKNOWN)), characters, words)
 
     def of_types(
         self, types: Int[np.ndarray, " types"]
@@ -79,10 +80,6 @@ def dictionary_of(counted: Iterable[tuple[str, int]], max_size: int, max_charact
     marks = {name: number for number, name in enumerate(_MARKS, start=1)}
     dictionary = {character: number for number, (_, character) in enumerate(order[:max_size], start=len(_MARKS) + 1)}
     return CharacterMap.for_dictionary(dictionary, marks, max_characters_per_token)
-
-
-def _word_map(vocabulary: Vocabulary) -> WordMap:
-    return WordMap({word: vocabulary.id(word) + 1 for word in vocabulary.words}, UNKNOWN)
 
 
 def new_model(

@@ -79,13 +79,10 @@ class RunPosition:
         return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "RunPosition":
-        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
-
-        Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
-        """
+    def from_dict(cls, values: dict[str, Any]) -> "RunPosition":
+        """The reverse of `to_dict`. ValueError, KeyError, TypeError or AttributeError for what it never gives."""
         streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
-        found = cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
+        found = cls(values["step"], values["tokens_read"], streams)
         if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
             raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
         return found

@@ -4,8 +4,7 @@ All randomness of a step comes from (seed, step) alone, so what must be saved is
 the positions of the streams and the states of the LSTMs.
 
 On a GPU a step waits for the device at its end, when the losses and the global norm are read. Everything known on the
-host (ids, rows, places) is sorted there and sent without waiting. Two waits remain: for the length of a window's
-longest word, in the char CNN, and for the sizes of an adaptive softmax's clusters.
+host (ids, rows, places) is sorted there and sent without waiting.
 """
 
 import math
@@ -74,10 +73,7 @@ class Trainer:
 
     `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All ranks must
     call `step`, and the other methods that say so, together. The weights are then the same on all ranks, and equal to
-    those that one process finds up to rounding.
-
-    All tensors lie on `device`, by default that of `ranks`. On a CPU the two directions run at the same time, elsewhere
-    one after the other. Device-agnostic.
+    those that one process finds up to rounding. `device`: by default that of `ranks`.
     """
 
     def __init__(
@@ -199,19 +195,15 @@ class Trainer:
         rate = learning_rate(self.config, number, self.last_step, self._windows_of_the_run())
         self._update(gradients, rate)
         self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
-        self._count_step()
+        self.count_step()
         return StepResult(losses, norm, rate, stop_signal)
 
-    def skip_step(self) -> None:
-        """Count the step that raised TrainingDiverged; its window was read, and the weights stay as they are."""
-        self._count_step()
-
-    def _count_step(self) -> None:
+    def count_step(self) -> None:
+        """A step was done; or one that raised TrainingDiverged is skipped: the weights stay as they are."""
         self.step_number += 1
         self.tokens_read += self.tokens_per_step
 
     def _windows_of_the_run(self) -> float:
-        """How many windows of the present size the whole run would have."""
         return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
 
     def _own_share(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
@@ -315,7 +307,7 @@ class Trainer:
             return
         raise TrainingDiverged(
             f"step {number}: the loss is {losses} and the gradients' global norm {norm}: not finite. The weights are "
-            "still those before this step. Resume from the last checkpoint with a lower learning_rate."
+            "still those before this step."
         )
 
     def tensors(self) -> dict[str, Float[Tensor, "..."]]:

@@ -58,7 +58,6 @@ class ProgressBars(Progress):
         self._lock = threading.RLock()  # a signal handler may report while a report is being drawn
 
     def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
-        """Moves the stage's bar on."""
         with self._lock:
             bar = self._bars.get(what)
             if bar is None:
@@ -71,7 +70,6 @@ class ProgressBars(Progress):
                 self._end(what)
 
     def say(self, line: str) -> None:
-        """Writes the line above the bars."""
         with self._lock:
             _Bar.write(line, file=self._stream)
 

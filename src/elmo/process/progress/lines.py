@@ -60,8 +60,7 @@ def _count(number: int, unit: str) -> str:
 class Pace:
     """The speed of one stage, measured from its first unit on.
 
-    Before the first one is done, models are loaded, threads are started and memory is filled: counted as a unit's time,
-    that promises hours where seconds are left.
+    The time before, in which models are loaded, would promise hours where seconds are left.
     """
 
     def __init__(self, done: int) -> None:
@@ -155,7 +154,6 @@ class ProgressLines(Progress):
         self._lock = threading.RLock()  # a signal handler may report while a report is being written
 
     def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
-        """A line if it is time for one."""
         with self._lock:
             now = self._clock()
             stage = self._stages.setdefault(what, _Stage(now, done, done, total, unit, note, Pace(done), True))
@@ -170,12 +168,10 @@ class ProgressLines(Progress):
                 stage.is_written, self._written = True, now
 
     def say(self, line: str) -> None:
-        """The line, at once."""
         with self._lock:
             self._write(line)
 
     def close(self) -> None:
-        """The operation is over, perhaps before its end."""
         with self._lock:
             for what in list(self._stages):
                 self._end(what, self._clock())

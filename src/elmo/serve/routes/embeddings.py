@@ -12,23 +12,19 @@ from starlette.responses import Response
 from elmo.embed.results.pooling import Pool
 from elmo.serve.answers import invalid
 from elmo.serve.encodings import Encoding, Numbers, encoded
-from elmo.serve.inputs import Input, listed, read_texts
+from elmo.serve.inputs import Input, TextRequest, listed, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.vectors import Usage, VectorRequest, answer_vectors
 
 
-class _Request(msgspec.Struct, forbid_unknown_fields=True):
+class _Request(TextRequest):
     input: Input
     """A text, or a list of texts; a text may be given as the list of its tokens."""
-    model: str | None = None
-    """A name of /v1/models; null: the first of them."""
     encoding_format: Encoding | None = "float"
     """Vectors as lists of numbers, or as base64 of little-endian float32; null: as lists."""
     normalize: bool = False
     """Whether each vector is divided by its L2 norm, after pooling."""
-    tokenizer: str | None = None
-    """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class EmbeddingsRequest(_Request):
@@ -100,7 +96,6 @@ class TokenEmbeddings(msgspec.Struct):
 
 
 async def answer(request: Request) -> Response:
-    """Answers /v1/embeddings."""
     asked, body = await _read(request, EmbeddingsRequest)
     require_dimensions(body.dimensions, asked.model)
     if asked.pool is not None:
@@ -114,7 +109,6 @@ async def answer(request: Request) -> Response:
 
 
 async def answer_tokens(request: Request) -> Response:
-    """Answers /v1/token_embeddings."""
     asked, _ = await _read(request, TokenEmbeddingsRequest)
     texts = asked.texts
 
@@ -126,7 +120,6 @@ async def answer_tokens(request: Request) -> Response:
 
 
 async def _read(request: Request, expected: type[R]) -> tuple[VectorRequest, R]:
-    """The request, checked, and its body."""
     service = service_of(request)
     deadline = service.deadline()
     body = await service.read(request, expected)

@@ -10,22 +10,18 @@ from starlette.responses import Response
 from elmo.embed.results.pooling import Pool
 from elmo.serve.answers import json_answer
 from elmo.serve.encodings import encoded
-from elmo.serve.inputs import Input, ReadTexts, listed, read_texts
+from elmo.serve.inputs import Input, ReadTexts, TextRequest, listed, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.routes.embeddings import require_dimensions, require_one_vector
 from elmo.serve.service import service_of
 from elmo.serve.vectors import VectorRequest, answer_vectors
 
 
-class _Request(msgspec.Struct, forbid_unknown_fields=True):
+class _Request(TextRequest):
     inputs: Input
     """A text, or a list of texts; a text may be given as the list of its tokens."""
     prompt_name: None = None
     """null: there are no prompts."""
-    model: str | None = None
-    """A name of /v1/models; null: the first of them."""
-    tokenizer: str | None = None
-    """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class EmbedAllRequest(_Request):
@@ -75,7 +71,6 @@ class Token(msgspec.Struct):
 
 
 async def embed(request: Request) -> Response:
-    """Answers /embed, and / as Hugging Face's own client asks a server by its address alone."""
     deadline = service_of(request).deadline()
     body, model, texts = await _read(request, EmbedRequest)
     require_dimensions(body.dimensions, model)
@@ -85,7 +80,6 @@ async def embed(request: Request) -> Response:
 
 
 async def embed_all(request: Request) -> Response:
-    """Answers /embed_all."""
     deadline = service_of(request).deadline()
     body, model, texts = await _read(request, EmbedAllRequest)
     require_one_vector(body.layers, [], "inputs")
@@ -94,7 +88,6 @@ async def embed_all(request: Request) -> Response:
 
 
 async def tokenize(request: Request) -> Response:
-    """Answers /tokenize."""
     _, _, texts = await _read(request, TokenizeRequest)
     rows = [
         [

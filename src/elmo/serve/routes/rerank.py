@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from elmo.embed.results.similarity import maxsim
 from elmo.serve.answers import invalid, json_answer
-from elmo.serve.inputs import Text, listed, read_texts
+from elmo.serve.inputs import Text, TextRequest, listed, read_texts
 from elmo.serve.service import service_of
 from elmo.serve.vectors import Usage
 
@@ -25,7 +25,7 @@ class Document(msgspec.Struct):
     text: str
 
 
-class RerankRequest(msgspec.Struct, forbid_unknown_fields=True):
+class RerankRequest(TextRequest):
     """A query, and what may answer it: `documents` or `texts`."""
 
     query: Text
@@ -42,12 +42,8 @@ class RerankRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The same, of `texts`."""
     raw_scores: bool | None = None
     """Of `texts`: whether scores are sums over the query's tokens, and not means."""
-    model: str | None = None
-    """A name of /v1/models; null: the first of them."""
     layers: str | int | list[float] = 0
     """"average", "top", an index (0: the token layer, the default; -1: the top one), or a weight for each layer."""
-    tokenizer: str | None = None
-    """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
     truncate: bool | None = None
     """Ignored: texts are read to their end."""
     truncation_direction: str | None = None
@@ -87,7 +83,6 @@ class Rank(msgspec.Struct, omit_defaults=True):
 
 
 async def answer(request: Request) -> Response:
-    """Answers the route."""
     service = service_of(request)
     deadline = service.deadline()
     body = await service.read(request, RerankRequest)
@@ -124,7 +119,6 @@ async def answer(request: Request) -> Response:
 
 
 def _given(body: RerankRequest) -> tuple[str, Sequence[Text]]:
-    """The field that has the texts, and these."""
     if (body.documents is None) == (body.texts is None):
         raise invalid(
             "a request has either documents (as clients of Cohere and Jina send them) or texts (as those of "

@@ -9,25 +9,21 @@ from starlette.responses import Response
 from elmo.embed.results.similarity import cosines
 from elmo.serve.answers import invalid, json_answer
 from elmo.serve.encodings import Numbers, encoded
-from elmo.serve.inputs import Text, read_texts
+from elmo.serve.inputs import Text, TextRequest, read_texts
 from elmo.serve.service import service_of
 
 _MOST_TOKENS = 512
 
 
-class SimilarityRequest(msgspec.Struct, forbid_unknown_fields=True):
+class SimilarityRequest(TextRequest):
     """The two texts."""
 
     a: Text
     """A text, or the list of its tokens."""
     b: Text
     """The other one; it may be the same."""
-    model: str | None = None
-    """A name of /v1/models; null: the first of them."""
     layers: str | int | list[float] = "average"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
-    tokenizer: str | None = None
-    """How texts become tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class Similarity(msgspec.Struct):
@@ -44,7 +40,6 @@ class Similarity(msgspec.Struct):
 
 
 async def answer(request: Request) -> Response:
-    """Answers the route."""
     service = service_of(request)
     deadline = service.deadline()
     body = await service.read(request, SimilarityRequest)

@@ -67,12 +67,10 @@ class Info(msgspec.Struct):
 
 
 async def health(request: Request) -> Response:
-    """Answers /health: the process lives."""
     return json_answer(Status("ok"))
 
 
 async def ready(request: Request) -> Response:
-    """Answers /ready: the models are warm and the server is not stopping."""
     service = service_of(request)
     if service.is_stopping:
         raise Refusal(503, "the server is stopping. Send requests to another one.", "stopping")
@@ -85,19 +83,16 @@ async def ready(request: Request) -> Response:
 
 
 async def models(request: Request) -> Response:
-    """Answers /v1/models."""
     service = service_of(request)
     return json_answer(Models([_model(model, service) for model in service.models.values()]))
 
 
 async def model(request: Request) -> Response:
-    """Answers /v1/models/NAME."""
     service = service_of(request)
     return json_answer(_model(service.model(request.path_params["name"]), service))
 
 
 async def info(request: Request) -> Response:
-    """Answers /info."""
     service = service_of(request)
     settings = service.settings
     limits = Limits(**{name: getattr(settings, name) for name in Limits.__struct_fields__})
@@ -106,7 +101,6 @@ async def info(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Answers /metrics."""
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import invalid, json_answer
-from elmo.serve.inputs import ReadTexts, Text, read_texts
+from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
@@ -21,19 +21,15 @@ if TYPE_CHECKING:
 _MOST_WORDS = 1000
 
 
-class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
+class SubstitutesRequest(TextRequest):
     """A sentence, and the place that is meant."""
 
     input: Text
     """A text with one token in brackets, "The [bank] was steep ."; or, with `place`, a text or a list of tokens."""
     place: int | None = None
     """Which of the tokens, from 0; null: the one in brackets."""
-    model: str | None = None
-    """A name of /v1/models; null: the first of them."""
     count: int = 10
     """Words of each direction, 1 to 1,000."""
-    tokenizer: str | None = None
-    """With `place`, how the text becomes tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class Word(msgspec.Struct):
@@ -67,7 +63,6 @@ class Substitutes(msgspec.Struct):
 
 
 async def answer(request: Request) -> Response:
-    """Answers the route."""
     service = service_of(request)
     deadline = service.deadline()
     body = await service.read(request, SubstitutesRequest)
@@ -91,7 +86,6 @@ async def answer(request: Request) -> Response:
 async def _sentence(
     body: SubstitutesRequest, model: ServedModel, settings: ServeSettings
 ) -> tuple[ReadTexts, list[str], int]:
-    """The text, its tokens, and the place that is meant."""
     if body.place is not None:
         texts = await read_texts({"input": body.input}, body.tokenizer, model, settings)
         return texts, texts.sentences[0], body.place

@@ -106,7 +106,7 @@ class FitFolder:
         """Loads the checkpoint, if there is one. WeightFileError if it is damaged."""
         position = FitPosition()
         if self._checkpoint.is_dir():
-            if changed := what_changed(self._checkpoint, own=True):
+            if changed := what_changed(self._checkpoint):
                 raise _damaged(self._checkpoint, changed)
             load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))

@@ -43,7 +43,6 @@ class Arguments:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help stays fast.
     from elmo.analysis.encoders import described, encoders_of
     from elmo.analysis.geometry import SampleSettings, geometry
     from elmo.analysis.record import begun

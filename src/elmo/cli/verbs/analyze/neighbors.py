@@ -52,7 +52,6 @@ class Arguments:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help stays fast.
     from elmo.analysis.encoders import BILM, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE

@@ -40,7 +40,6 @@ class Arguments:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help stays fast.
     from elmo.analysis.encoders import described, encoders_of
     from elmo.analysis.neighbors.occurrences import PrecisionLimits, annotated
     from elmo.analysis.neighbors.precision import precision_table

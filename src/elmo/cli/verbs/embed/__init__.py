@@ -26,7 +26,6 @@ def main(argv: list[str]) -> int:
 
 
 def _join(arguments: Arguments, output: Path) -> int:
-    # Here, so that --help does not wait for it.
     from elmo.embed.corpus.join import join_shards
 
     report = join_shards(arguments.inputs, output, force=arguments.force, progress=not arguments.quiet)

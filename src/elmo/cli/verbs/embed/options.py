@@ -130,18 +130,19 @@ def is_meant_as_file(text: str) -> bool:
     return not any(map(str.isspace, text)) and (Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text)
 
 
-def check_layers(layers: "Layers", model: str | None) -> None:
-    """Raises if there is no such model, or its config shows that it hasn't these layers."""
-    from elmo.layer_choice import layer_weights
+def checked_layers(arguments: Arguments) -> "Layers":
+    """The layers that were asked for. Raises if there is no such model, or its config shows that it hasn't them."""
+    from elmo.layer_choice import layer_weights, parse_layers
     from elmo.weights.describe import outline
 
-    if (num_layers := outline(model).num_layers) is not None:
+    layers = parse_layers(arguments.layers)
+    if (num_layers := outline(arguments.model).num_layers) is not None:
         layer_weights(layers, num_layers)
+    return layers
 
 
 def load_embedder(arguments: Arguments) -> "Embedder":
     """The model with its settings; prints which type "auto" chose."""
-    # Here, so that checks do not wait for it.
     from elmo.embed.embedder import Embedder
 
     embedder = Embedder.from_pretrained(

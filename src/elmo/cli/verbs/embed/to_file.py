@@ -3,34 +3,34 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elmo.cli.inputs import print_first_look, vocabulary_of
 from elmo.cli.output import list_skipped, print_report
-from elmo.cli.verbs.embed.options import Arguments, check_layers, load_embedder
+from elmo.cli.verbs.embed.options import Arguments, checked_layers, load_embedder
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import stop_flag
 from elmo.text.files.text_file import is_file, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import require_used_field, text_files
 
-if TYPE_CHECKING:
-    from elmo.layer_choice import Layers
-
 
 def embed_files(arguments: Arguments, output: Path) -> int:
     """Embeds the inputs into the output; the exit code."""
+    from elmo.embed.corpus.embed_corpus import embed_corpus
+    from elmo.embed.corpus.places import check_places
+
     names = text_files(arguments.inputs)
     require_used_field(names, arguments.reading.format, arguments.reading.field)
-    layers = _checked_layers(arguments, names, output)
+    layers = checked_layers(arguments)
+    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
+    model = arguments.model
+    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
+        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
     printed = _printed_of(names, arguments)
-    # Here, so that --help and the checks do not wait for a model.
-    from elmo.embed.corpus.embed_corpus import embed_corpus
-
     if not output.parent.exists() and not arguments.quiet:
         print(f"note: there is no folder {output.parent}, so it is made", file=sys.stderr)
     embedder = load_embedder(arguments)
-    reading = arguments.reading
     with stop_flag() as flag:
         report = embed_corpus(
             embedder,
@@ -39,13 +39,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             layers=layers,
             to=arguments.to,
             store=arguments.store,
-            format=reading.format,
-            field=reading.field,
-            sentences=reading.sentences,
-            tokenizer=reading.tokenizer,
-            encoding=reading.encoding,
-            errors=reading.errors,
-            plain_quotes=reading.plain_quotes,
+            **vars(arguments.reading),
             window=arguments.batch_rows,
             forget_sentences=arguments.forget_sentences,
             pool=arguments.pool,
@@ -58,31 +52,9 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             stop_asked=lambda: flag.signal is not None,
             warn=lambda message: message in printed or print(f"warning: {message}", file=sys.stderr),
         )
-    for path in report.get("left_behind", ()):
-        print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     code = list_skipped(report["bad_lines"])
     print_report(report, _summary(report), as_json=arguments.json, quiet=arguments.quiet)
     return code
-
-
-def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) -> "Layers":
-    """The layers, when everything was checked that needs no model, which takes seconds to load."""
-    # Here, so that --help does not wait for it.
-    from elmo.embed.corpus.places import check_places
-    from elmo.embed.corpus.planned_text import Shard
-    from elmo.embed.storage.text_columns import names_of_files
-    from elmo.layer_choice import parse_layers
-
-    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
-    names_of_files(names)
-    layers = parse_layers(arguments.layers)
-    if arguments.shard is not None:
-        Shard.of(arguments.shard)
-    model = arguments.model
-    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
-        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
-    check_layers(layers, model)
-    return layers
 
 
 def _printed_of(names: Sequence[str], arguments: Arguments) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from elmo.cli.inputs import print_first_look, text_input, vocabulary_of
-from elmo.cli.verbs.embed.options import Arguments, check_layers, is_meant_as_file, load_embedder
+from elmo.cli.verbs.embed.options import Arguments, checked_layers, is_meant_as_file, load_embedder
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.process.text_table import shortened, text_table
 from elmo.text.files.text_file import STDIN, is_file
@@ -27,12 +27,8 @@ _WIDEST_TOKEN = 24
 
 def show_text(arguments: Arguments) -> int:
     """Shows the vectors of a text that was given as an argument; the exit code."""
-    # Here, so that --help does not wait for it.
-    from elmo.layer_choice import parse_layers
-
-    layers = parse_layers(arguments.layers)
+    layers = checked_layers(arguments)
     text = _text_to_show(arguments)
-    check_layers(layers, arguments.model)
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     look = look_at([text], arguments.reading)
     print_first_look(look, vocabulary, quiet=arguments.quiet)
@@ -69,10 +65,7 @@ def _text_to_show(arguments: Arguments) -> str:
 
 def show_lines(arguments: Arguments) -> int:
     """A line of JSON for each sentence and blank line of standard input, in constant memory."""
-    from elmo.layer_choice import parse_layers
-
-    layers = parse_layers(arguments.layers)
-    check_layers(layers, arguments.model)
+    layers = checked_layers(arguments)
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     text = text_input([STDIN], arguments.reading, vocabulary, quiet=arguments.quiet)
     embedder = load_embedder(arguments)

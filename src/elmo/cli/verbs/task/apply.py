@@ -28,7 +28,7 @@ from elmo.cli.inputs import ReadingFlags, print_first_look, vocabulary_of
 from elmo.cli.output import list_skipped, result_file
 from elmo.cli.verbs.task.score import print_note, print_scores
 from elmo.errors import WeightFileError
-from elmo.tasks.registry import AnyTask, find, is_known
+from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, read_config, saved_config, saved_folder
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import STDIN, text_name
@@ -87,7 +87,7 @@ class Predict(_Loading):
 
 def evaluate(argv: list[str]) -> int:
     """Runs `elmo task evaluate`; the exit code."""
-    arguments = parsed(Evaluate, _without_task(argv), "task evaluate")
+    arguments = parsed(Evaluate, argv, "task evaluate")
     _require_task_models(arguments)
     from elmo.tasks.train.apply import evaluate
     from elmo.tasks.train.job import REMEMBERED, is_training_data
@@ -105,7 +105,7 @@ def evaluate(argv: list[str]) -> int:
 
 def predict(argv: list[str]) -> int:
     """Runs `elmo task predict`; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Predict, _without_task(argv), "task predict")
+    arguments = parsed(Predict, argv, "task predict")
     arguments.reading.check()
     _require_task_models(arguments)
     # Before the model is loaded, so that a bad line or an odd text shows at once.
@@ -125,12 +125,6 @@ def predict(argv: list[str]) -> int:
     with result_file(arguments.output, force=arguments.force) as file:
         (file or sys.stdout).writelines(line + "\n" for line in lines)
     return 1 if files.bad_lines else 0
-
-
-def _without_task(argv: list[str]) -> list[str]:
-    """Without the name of a task before RUN, which was needed once: the model knows its task."""
-    is_task = argv[:1] != [] and is_known(argv[0]) and not Path(argv[0]).exists()
-    return argv[1:] if is_task else argv
 
 
 def _require_task_models(arguments: Evaluate | Predict) -> None:

@@ -18,37 +18,44 @@ from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
 
 
-@dataclass(frozen=True)
-class Train(Generic[S]):
-    """Train a model on labelled files, once for each seed. The run folder contains the scores with their mean and
-    standard deviation, the predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
+@dataclass(frozen=True, kw_only=True)
+class Training(Generic[S]):
+    """What every training of a task's models is told."""
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
-    """Folder of the run."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags override it."""
     dev: Path | None = None
     """Labelled data for choosing the best epoch (default: a tenth of the training data, held out)."""
     test: Path | None = None
-    """Labelled data to score once, at the end."""
-    seeds: tuple[int, ...] = (1,)
-    """Random seeds; one model is trained for each."""
+    """Labelled data to score once, at the end of each training."""
     cache: Path | None = None
-    """Folder for the biLM's layers, which are computed once; any number of runs can share it (default: in the run
+    """Folder for the biLM's layers, which are computed once; any number of runs can share it (default: in the output
     folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
     """How the layers are stored."""
+    resume: Switch = False
+    """Continue in the output folder with its own settings, unless a settings file is given; nothing is trained
+    twice."""
+    json: Switch = False
+    """Print the results as JSON."""
+    quiet: Switch = False
+    """No progress and no tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train(Training[S], Generic[S]):
+    """Train a model on labelled files, once for each seed. The run folder contains the scores with their mean and
+    standard deviation, the predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
+
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    """Folder of the run."""
+    seeds: tuple[int, ...] = (1,)
+    """Random seeds; one model is trained for each."""
     include_bilm: Switch = False
     """Put a copy of the biLM into the saved models."""
-    resume: Switch = False
-    """Continue the run in the output folder with its own settings, unless a settings file is given."""
-    json: Switch = False
-    """Print the scores as JSON."""
-    quiet: Switch = False
-    """No progress and no table."""
 
 
 def train(argv: list[str]) -> int:
@@ -63,7 +70,6 @@ def train(argv: list[str]) -> int:
         settings_later=True,
     )
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json", _ignored)
-    # Here and below, so that --help does not wait for numpy and torch.
     from elmo.tasks.train.job import Files, Job, RunOptions
 
     options = RunOptions(
@@ -103,15 +109,14 @@ def _print_notes(task: AnyTask, summary: dict[str, Any], run: str) -> None:
 
 def chosen_settings(
     task: AnyTask,
-    arguments: Any,
+    arguments: Training[Any],
     argv: Sequence[str],
     begun: Path,
     ignored: Callable[[Any], Iterator[Ignored]] | None = None,
 ) -> Any:
     """The task's own settings, overridden by a resumed run's, then by a TOML file's, then by flags; checked.
 
-    `arguments`: of a verb that trains models of the task; `begun`: the settings file of its run. Raises ConfigError for
-    a missing file, or one of another task.
+    `begun`: the settings file of its run. ConfigError if it is missing or another task's.
     """
     settings = task.settings()
     if arguments.resume:
