@@ -164,7 +164,7 @@ def test_bombs_of_gzip_are_refused_by_the_bytes_of_all_datasets(published, bytes
             dataset = file.create_dataset(f"bomb{part}", shape, "<f4", chunks=chunk.shape, compression="gzip")
             for begin in range(0, shape[0], len(chunk)):
                 dataset.id.write_direct_chunk((begin,), packed)
-    assert "the datasets have more than the 4 x " in refused(published)
+    assert "the datasets have more than " in refused(published)
 
 
 def test_a_chain_of_shared_beginnings_is_not_followed(tmp_path, index_of, table_entry):

@@ -9,7 +9,7 @@ Source: bilm-tf `bilm/training.py` (`dump_weights`), `bilm/model.py`; AllenNLP `
 - embeddings lack the zero row of id 0.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class Plain:
         return tensors[0]
 
     def to_tensor(self, part: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-        """A tensor from its part of the dataset, whose rows are those of its tensors in equal parts."""
+        """A tensor from its part of the dataset, whose rows belong to its tensors in equal parts."""
         return part
 
     def to_array(self, *tensors: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
@@ -173,6 +173,17 @@ def name_table(config: BiLMConfig, names: LstmNames | None = None) -> Iterator[E
     for direction, word in enumerate(config.directions):
         for layer in range(config.num_layers):
             yield from _lstm_table(names or LstmNames(), direction, layer, f"{word}_lstm.layers.{layer}", config)
+
+
+def read_tensors(
+    read: Callable[[str], Float[np.ndarray, "..."]], config: BiLMConfig, names: LstmNames
+) -> dict[str, Float[np.ndarray, "..."]]:
+    """A model's tensors; `read` gives the dataset of a name."""
+    tensors = {}
+    for entry in name_table(config, names):
+        for name, part in zip(entry.tensors, np.split(read(entry.dataset), len(entry.tensors)), strict=True):
+            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(part))
+    return tensors
 
 
 def dataset_shapes(config: BiLMConfig, names: LstmNames) -> Iterator[tuple[str, Shape]]:

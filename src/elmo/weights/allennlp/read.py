@@ -16,7 +16,7 @@ from elmo.weights.allennlp.names import (
     SOFTMAX_DATASETS,
     LstmNames,
     dataset_shapes,
-    name_table,
+    read_tensors,
     with_padding_row,
 )
 from elmo.weights.allennlp.options import config_of, read_options, word_settings
@@ -80,11 +80,7 @@ def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str
     require_agreement(
         file.shapes, dataset_shapes(config, names), file=str(file.path), asked_by=options.name, kind="dataset"
     )
-    tensors = {}
-    for entry in name_table(config, names):
-        parts = file.parts(entry.dataset, len(entry.tensors))
-        for name in entry.tensors:
-            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(next(parts)))
+    tensors = read_tensors(file.array, config, names)
     file.require_fingerprint()
     return tensors
 

@@ -99,7 +99,7 @@ def from_archive(archive: Path) -> Path:
         if not folder.is_dir():
             size = unpacked_size(archive, max_bytes=MAX_BYTES)
             with new_folder(folder, size=size, force=False, replaceable=frozenset()) as unfinished:
-                unpack(archive, unfinished, max_bytes=MAX_BYTES)
+                unpack(archive, unfinished)
                 _require_model(str(archive), unfinished, "Name an archive with the files of a model in it.")
     return folder
 
@@ -142,7 +142,7 @@ def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> 
         size = unpacked_size(archive, max_bytes=MAX_BYTES) if archive else 0
         with new_folder(folder, size=size, force=True, replaceable=frozenset(here)) as unfinished:
             if archive:
-                unpack(archive, unfinished, max_bytes=MAX_BYTES)
+                unpack(archive, unfinished)
             else:
                 for name, part in here.items():
                     part.rename(unfinished / name)

@@ -21,7 +21,7 @@ from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
-from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
+from elmo.weights.allennlp.names import LstmNames, dataset_shapes, read_tensors
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
@@ -178,12 +178,7 @@ def _read_tensors(
     found = {name: bundle.shapes[name] for key, name in variables.items() if key not in SOFTMAX.values()}
     expected = ((variables.get(key, f"lm/{key}"), shape) for key, shape in dataset_shapes(config, names))
     require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
-    tensors = {}
-    for entry in name_table(config, names):
-        parts = np.split(_float32(bundle, variables[entry.dataset]), len(entry.tensors))
-        for name, part in zip(entry.tensors, parts, strict=True):
-            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(part))
-    return tensors
+    return read_tensors(lambda dataset: _float32(bundle, variables[dataset]), config, names)
 
 
 def _read_softmax(
