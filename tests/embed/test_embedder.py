@@ -367,7 +367,7 @@ def test_impossible_settings_are_refused(tiny_checkpoint, embedder, tmp_path):
     ):
         with pytest.raises(ConfigError, match=message):
             Embedder(tiny_checkpoint, **settings)
-    with pytest.raises(ConfigError, match="window, a number .*got 0"):
+    with pytest.raises(ConfigError, match="window must be at least 1 .*got 0"):
         embedder.embed_iter([], window=0)
     with pytest.raises(ConfigError, match="no sentence to warm up"):
         embedder.warm_up([])

@@ -5,14 +5,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import require_types
+from elmo.setting_checks import PositiveInt, from_to, require_types, require_value
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -27,7 +27,6 @@ else:
     Tokenizer = str  # what can be given on the command line, which is made from the fields below
 
 TOKENS_PER_SHARD = 20_000_000
-_MOST_CHARACTERS = 10_000
 _MOST_WORKERS = 64
 # Bytes of a stream's first block in which its form shows.
 _LOOKED_AT = 1 << 18
@@ -58,7 +57,7 @@ class CorpusSettings:
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
     JSON object, a row of a table, a sentence of CoNLL) (default: row for JSON lines and tables, else block)."""
-    max_characters_per_token: int = 50
+    max_characters_per_token: Annotated[int, from_to(3, 10_000)] = 50
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
@@ -77,7 +76,7 @@ class CorpusSettings:
     """Encoding of all texts."""
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
-    tokens_per_shard: int = TOKENS_PER_SHARD
+    tokens_per_shard: PositiveInt = TOKENS_PER_SHARD
     """A shard is closed at the end of the sentence that fills it. Writing one needs 8 bytes of memory per token."""
 
     def __post_init__(self) -> None:
@@ -120,17 +119,11 @@ class CorpusSettings:
 
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
-        self._check_vocabulary()
-        self._check_choices()
-        processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
-        for name, value, least, most in (
-            ("max_characters_per_token", self.max_characters_per_token, 3, _MOST_CHARACTERS),
-            ("tokens_per_shard", self.tokens_per_shard, 1, 1 << 40),
-            ("workers", workers, 1, processes),
-        ):
-            if not least <= value <= most:
-                raise ConfigError(f"{name} must be {least} to {most:,} (got {value}).")
         require_types(self)
+        most = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
+        require_value("workers", workers, Annotated[int, from_to(1, most)])
+        checked_encoding(self.encoding)
+        self._check_vocabulary()
         self._check_texts(splits)
         require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
         self._check_share(splits)
@@ -158,18 +151,6 @@ class CorpusSettings:
                 "file is used as it is. Give one or the other."
             )
         self.vocabulary_of({})
-
-    def _check_choices(self) -> None:
-        checked_encoding(self.encoding)
-        for name, value, choices in (
-            ("errors", self.errors, get_args(OnBadText)),
-            ("sentences", self.sentences, get_args(SentenceEnds)),
-            ("format", self.format, get_args(FormatChoice)),
-            ("documents", self.documents, (None, *get_args(Documents))),
-        ):
-            if value not in choices:
-                allowed = ", ".join(choice for choice in choices if choice)
-                raise ConfigError(f"{name} must be one of: {allowed} (got {value!r}).")
 
     def _check_texts(self, splits: Splits) -> None:
         if not splits["train"]:

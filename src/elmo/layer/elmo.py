@@ -5,7 +5,7 @@ sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries rem
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +21,8 @@ from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
-from elmo.text.sentence_checks import checked_count, checked_sentences
+from elmo.setting_checks import Chance, from_to, require_value
+from elmo.text.sentence_checks import checked_sentences
 from elmo.weights import hub
 
 Sentences = Sequence[Sequence[str]]
@@ -87,7 +88,9 @@ class ELMo(nn.Module):
         """
         super().__init__()
         hub.refuse_name(bilm, "ELMo", "a BiLM")
-        _check(num_mixes, dropout, trainable)
+        require_value("num_mixes", num_mixes, Annotated[int, from_to(1, _MOST_MIXES)])
+        require_value("dropout", dropout, Chance)
+        require_value("trainable", trainable, bool)
         num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
         self.mixes = nn.ModuleList(
@@ -269,15 +272,3 @@ class ELMo(nn.Module):
 
 # torch 2.6 has no such function.
 _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
-
-
-def _check(num_mixes: int, dropout: float, trainable: bool) -> None:
-    if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
-        raise ConfigError(
-            f"num_mixes must be at most {_MOST_MIXES} (got {num_mixes}): a model needs one for each place that reads "
-            "vectors. Pass 1 or 2."
-        )
-    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout < 1:
-        raise ConfigError(f"dropout, a probability, must be at least 0 and below 1 (got {dropout!r}). Pass 0 for none.")
-    if not isinstance(trainable, bool):
-        raise ConfigError(f"trainable must be True or False (got {trainable!r}).")
