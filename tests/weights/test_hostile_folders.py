@@ -100,7 +100,7 @@ def test_no_file_beside_published_weights_is_waited_for(published, name, kind):
 def test_no_dictionary_is_waited_for(many_langs, name, kind):
     replace(many_langs / name, kind)
     rows = {"num_characters": 100, "num_words": 100, "word_dim": 4}
-    with pytest.raises(WeightFileError, match=f"{name}: can't be read .it is a {kind}"):
+    with pytest.raises(WeightFileError, match=f"{name}: can't be read: it is a {kind}"):
         read_token_map(many_langs, BiLMConfig(characters="dictionary" if name == "char.dic" else "none", **rows))
 
 

@@ -71,7 +71,7 @@ def test_a_zip_archive_is_unpacked_once_for_each_content(tmp_path, random_checkp
 
 @pytest.mark.parametrize(
     ("files", "message"),
-    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "leads out of the folder")],
+    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "contains no ELMo model but a")],
 )
 def test_a_zip_archive_without_a_model_or_with_a_hostile_one_leaves_nothing(tmp_path, files, message):
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
@@ -224,12 +224,10 @@ def test_pickles_are_not_downloaded_unasked(pretended_hub):
 
 @pytest.mark.parametrize("model", ["a" * 5000, "x" * 300, "a/" * 3000 + "b", Path("y" * 300)])
 def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
-    with pytest.raises(
-        WeightFileError, match=r"\.\.\. \(.* characters\): there is no such file or folder|no such file"
-    ):
-        resolve(model)
-    with pytest.raises(WeightFileError, match="there is no such options file"):
-        resolve((model, model))
+    for given in (model, (model, model)):
+        with pytest.raises(WeightFileError, match="File name too long") as told:
+            resolve(given)
+        assert len(str(told.value)) < 1000
 
 
 @pytest.mark.parametrize("model", ["~nouser-of-this-system/foo", "~nouser-of-this-system"])

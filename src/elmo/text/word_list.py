@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmo.disk.bounded import LIMITS_VARIABLE, limit_now, read_bytes
+from elmo.disk.bounded import LIMITS_VARIABLE, limit_now, read_bytes, readable
 from elmo.errors import TextError
 
 SKIPPED_LINE = "!!!MAXTERMID"
@@ -37,13 +37,8 @@ def words_of(lines: Iterable[str]) -> list[str]:
 
 def read_lines(path: Path) -> list[str]:
     """All lines of a list, stripped, also those that aren't words. Raises as `read_word_list`."""
-    try:
+    with readable(path, TextError, "Name the vocabulary file the model was trained with, one word per line."):
         content = read_bytes(path, limit=MAX_BYTES)
-    except OSError as error:
-        raise TextError(
-            f"{path}: can't be read: {error.strerror or error}. Name the vocabulary file the model was trained with, "
-            "one word per line."
-        ) from None
     text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
     limit = limit_now(MAX_BYTES) // _BYTES_PER_WORD
     if (lines := text.count("\n")) > limit:

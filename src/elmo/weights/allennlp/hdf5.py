@@ -15,7 +15,7 @@ from typing import Self
 import h5py
 import numpy as np
 
-from elmo.disk.bounded import open_regular
+from elmo.disk.bounded import open_regular, readable
 from elmo.errors import ElmoError, WeightFileError
 from elmo.shapes import Float
 from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
@@ -109,13 +109,8 @@ def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> No
 
 
 def _require_signature(path: Path) -> None:
-    try:
-        with open_regular(path) as file:
-            begin = file.read(64)
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read: {error.strerror or error}. Pass the weights as they were published."
-        ) from None
+    with readable(path, WeightFileError, "Pass the weights as they were published."), open_regular(path) as file:
+        begin = file.read(64)
     if not begin.startswith(SIGNATURE):
         raise WeightFileError(
             f"{path}: is not an HDF5 file, {_what_it_is(begin)}. Pass the weights as they were published, or get them "

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_file, read_bytes, shown
+from elmo.disk.bounded import is_file, read_bytes, readable, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
@@ -135,12 +135,8 @@ def _latest(state_file: Path) -> str | None:
     """
     if not state_file.is_file():
         return None
-    try:
+    with readable(state_file, WeightFileError, "Pass the path of one checkpoint instead."):
         content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
-    except OSError as error:
-        raise WeightFileError(
-            f"{state_file}: can't be read: {error.strerror or error}. Pass the path of one checkpoint instead."
-        ) from None
     found = _LATEST.search(content.decode("utf-8", "replace"))
     name = re.split(r"[/\\]", found[1])[-1] if found else None
     if name in ("", ".", ".."):
