@@ -110,8 +110,8 @@ def _document(where: str, row: dict[str, str]) -> Document:
     for name, least in (("first_line", 1), ("lines", 0)):
         if not _NUMBER.fullmatch(row[name]) or int(row[name]) < least:
             raise TextError(
-                f"{where}: {name} must be a whole number, at least {least} and of at most 12 digits (got "
-                f"{row[name]!r}). Change it."
+                f"{where}: {name} must be a whole number from {least} on, of at most 12 digits (got {row[name]!r}). "
+                "Change it."
             )
     first = int(row["first_line"])
     source = row.get("group") or row.get("source") or row.get("doc", "").split("/")[0]

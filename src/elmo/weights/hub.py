@@ -137,9 +137,9 @@ def _from_hub(hub_id: re.Match[str], download: bool) -> Path:
         raise
     except Exception as error:  # of the hub's library or its HTTP client, whose errors differ by version
         raise WeightFileError(
-            f"{hub_id[0]}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
-            f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
-            f"'hf download {hub_id['name']} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
+            f"{hub_id[0]}: is not a file or folder here, and the Hugging Face hub did not provide a model of that "
+            f"name: {_first_line(error)} Check the spelling and the network, or get the files by hand: 'hf download "
+            f"{hub_id['name']} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"
         ) from error
 
