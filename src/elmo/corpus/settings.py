@@ -1,6 +1,5 @@
 """CorpusSettings: everything but the texts themselves that decides what prepared data becomes."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +11,7 @@ from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import PositiveInt, from_to, require_types, require_value
+from elmo.setting_checks import Must, PositiveInt, from_to, require_types, require_value
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -51,7 +50,7 @@ class CorpusSettings:
     vocabulary: str | None = None
     """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
     to fine-tune."""
-    valid_share: float | None = None
+    valid_share: Annotated[float | None, Must("above 0 and below 1", lambda it: it is None or 0 < it < 1)] = None
     """Instead of --valid: hold out this fraction of the training text's documents, above 0 and below 1. The choice is
     the same every time, and identical documents are never on both sides."""
     documents: Documents | None = None
@@ -172,8 +171,6 @@ class CorpusSettings:
                     "--valid-share 0.01"
                 )
             return
-        if not (math.isfinite(share) and 0 < share < 1):
-            raise ConfigError(f"valid_share must be above 0 and below 1 (got {share}). Use for instance 0.01.")
         if splits["valid"]:
             raise ConfigError(
                 f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "

@@ -189,17 +189,12 @@ class BiLM(nn.Module):
                 f"a length is {wrong}, but the rows have vectors of {tokens} tokens. Lengths count the tokens of each "
                 "row, the boundaries included if `vectors` has them."
             )
-        expected = self.zero_state(batch)
-        for name, given, fitting in (
-            ("hidden", state.hidden, expected.hidden),
-            ("cell", state.cell, expected.cell),
-        ):
-            if given.shape != fitting.shape:
-                raise ConfigError(
-                    f"the state's {name} has the shape {tuple(given.shape)}, but this model and {batch} rows need "
-                    f"{tuple(fitting.shape)}: (layers, rows, width). Pass the state of a batch of as many rows that "
-                    "this model read."
-                )
+        found, needed = ([tuple(part.shape) for part in one] for one in (state, self.zero_state(batch)))
+        if found != needed:
+            raise ConfigError(
+                f"the state has the shapes {found}, but this model and {batch} rows need {needed}, hidden first: "
+                "(layers, rows, width). Pass the state of a batch of as many rows that this model read."
+            )
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
         """`token_vectors` of tokens as text; boundary tokens are recognized by their spelling."""

@@ -7,7 +7,6 @@ it was first used is recorded in the user's cache folder, and later uses of the 
 
 import os
 import re
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -56,7 +55,8 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
     if isinstance(model, tuple | list):
-        return _files_of_pair(model)
+        options, weights = map(_expanded, pair_of(model))
+        return options, weights
     if not isinstance(model, str | Path) or not str(model):
         raise ConfigError(
             f"model must be a name, a path or a pair (options.json, weights.hdf5), not {model!r}. {_names_of_models()}"
@@ -117,17 +117,6 @@ def _exists(path: Path) -> bool:
 def _named(model: str | Path) -> str:
     text = str(model)
     return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
-
-
-def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
-    options, weights = map(_expanded, pair_of(model))
-    for path, what in ((options, "options"), (weights, "weights")):
-        if not (_exists(path) and path.is_file()):
-            raise WeightFileError(
-                f"{_named(path)}: there is no such {what} file. {paths_count_from()}; pass the pair "
-                "(options.json, weights.hdf5) of one model."
-            )
-    return options, weights
 
 
 def _from_hub(hub_id: re.Match[str], download: bool) -> Path:
