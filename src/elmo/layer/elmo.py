@@ -5,7 +5,7 @@ sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries rem
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -17,7 +17,6 @@ from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.layer_choice import Layers
 from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
@@ -203,13 +202,14 @@ class ELMo(nn.Module):
 
         0.001 is usual; 1 keeps the mixes close to the plain average. Source: paper section 3.3; no factor of 1/2.
         """
-        return strength * torch.stack([mix.penalty() for mix in modules_of(self.mixes, ScalarMix)]).sum()
+        return strength * torch.stack([mix.penalty() for mix in self._scalar_mixes()]).sum()
 
     def mix_weights(self) -> list[dict[str, Any]]:
         """For each mix its normalized "weights", token layer first, and its "gamma"."""
-        return [
-            {"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in modules_of(self.mixes, ScalarMix)
-        ]
+        return [{"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in self._scalar_mixes()]
+
+    def _scalar_mixes(self) -> list[ScalarMix]:
+        return cast(list[ScalarMix], list(self.mixes))
 
     def learned_state_dict(self) -> dict[str, Float[Tensor, "..."]]:
         """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""

@@ -6,13 +6,13 @@ Both directions are the same stack: the backward language model reads its senten
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
-from elmo.model.module_list import modules_of
 from elmo.ops.projected_lstm import (
     LayerWeights,
     LSTMSettings,
@@ -128,7 +128,7 @@ class ProjectedLSTM(nn.Module):
         forgotten before a token.
         """
         hiddens, cells = [], []
-        for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
+        for index, layer in enumerate(cast(list[ProjectedLSTMLayer], list(self.layers))):
             inputs = inputs if drop is None else drop(inputs)
             result, new_hidden, new_cell = projected_lstm_window(
                 inputs, hidden[index], cell[index], layer.weights, layer.settings, keep, product_dtype
