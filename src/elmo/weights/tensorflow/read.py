@@ -57,7 +57,8 @@ def _dataset_name(variable: str) -> str:
 
 
 _MAX_STATE_BYTES = 1 << 20
-_LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
+# Without the folder, which is often that of another machine.
+_LATEST = re.compile(r'^model_checkpoint_path:\s*"(?:[^"]*[/\\])?(?!\.\.?")([^"/\\]+)"', re.MULTILINE)
 
 
 def recognizes(path: Path) -> bool:
@@ -129,22 +130,13 @@ def _prefix(path: Path) -> Path:
 
 
 def _latest(state_file: Path) -> str | None:
-    """The name of the latest checkpoint, without its folder; None if there is no such file, or it names no checkpoint.
-
-    The file often has the absolute path of another machine.
-    """
+    """The name of the latest checkpoint; None if there is no such file, or it names no checkpoint."""
     if not state_file.is_file():
         return None
     with readable(state_file, WeightFileError, "Pass the path of one checkpoint instead."):
         content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
     found = _LATEST.search(content.decode("utf-8", "replace"))
-    name = re.split(r"[/\\]", found[1])[-1] if found else None
-    if name in ("", ".", ".."):
-        raise WeightFileError(
-            f"{state_file}: names {shown(found[1] if found else name)} as the latest checkpoint, which is "
-            "not the name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
-        )
-    return name
+    return found[1] if found else None
 
 
 def _existing(prefix: Path, reason: str) -> Path:
