@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from elmo.config import BiLMConfig
+from elmo.config import BiLMConfig, LSTMSettings
 from elmo.engine.panels import PANEL, lay_out
 from elmo.engine.row_packing import RowBatch
-from elmo.engine.weight_store import LayerWeights, LSTMSettings, Tensors, Weight
+from elmo.engine.weight_store import LayerWeights, Tensors, Weight
 from elmo.ops import native
 from elmo.ops.native.arguments import aligned
 from elmo.ops.native.character_encoder import CharacterEncoder

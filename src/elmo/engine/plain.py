@@ -20,8 +20,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from elmo.config import LSTMSettings
 from elmo.engine.row_packing import RowBatch
-from elmo.engine.weight_store import LayerWeights, LSTMSettings, StoredWeight, Weight
+from elmo.engine.weight_store import LayerWeights, StoredWeight, Weight
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.lstm import Team
 from elmo.shapes import Float, Int

@@ -103,14 +103,6 @@ class LayerWeights(NamedTuple):
         return bias
 
 
-class LSTMSettings(NamedTuple):
-    """A layer's constants; a clip of None means no clip."""
-
-    forget_bias: float
-    cell_clip: float | None
-    projection_clip: float | None
-
-
 def layer_weights(tensors: Tensors, direction: str, index: int) -> LayerWeights:
     """The weights of one layer."""
     prefix = f"{direction}_lstm.layers.{index}."

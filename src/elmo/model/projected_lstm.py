@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from elmo.config import BiLMConfig
 from elmo.ops.projected_lstm import (
     LayerWeights,
-    LSTMSettings,
     projected_lstm_packed,
     projected_lstm_reference,
     projected_lstm_window,
@@ -32,7 +31,7 @@ class ProjectedLSTMLayer(nn.Module):
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
-        self.settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
+        self.settings = config.lstm_settings
         gates, size = 4 * config.cell_size, config.projection_size
         self.input_weight = nn.Parameter(torch.empty(gates, size))
         self.recurrent_weight = nn.Parameter(torch.empty(gates, size))
