@@ -247,10 +247,11 @@ def _carried_scores(
     for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
         read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll, progress=progress)
-        split = [_split(numbers, part) for numbers, part in zip(read, order, strict=True)]
-        nats[direction] = list(
-            itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)
-        )
+        found: list[Float[np.ndarray, " some"]] = []
+        for numbers, part in zip(read, order, strict=True):
+            split = np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in part])[:-1])
+            found += split if direction == "forward" else split[::-1]
+        nats[direction] = found
     for index, sentence in enumerate(sentences):
         yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _kinds(sentence, model.target_ids))
 
@@ -262,12 +263,6 @@ def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list
     cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
     bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})
     return [list(sentences[start:end]) for start, end in itertools.pairwise(bounds)]
-
-
-def _split(
-    numbers: Float[np.ndarray, " predictions"], sentences: Sequence[Sequence[str]]
-) -> list[Float[np.ndarray, " some"]]:
-    return np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in sentences])[:-1])
 
 
 def _kinds(sentence: Sequence[str], ids: TargetIds) -> Int[np.ndarray, " tokens"]:

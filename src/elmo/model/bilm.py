@@ -165,7 +165,7 @@ class BiLM(nn.Module):
         for direction, lstm, hidden, cell in zip(
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
-            turn = _reverser(lengths, tokens) if direction == "backward" else _unchanged
+            turn = _reverser(lengths, tokens) if direction == "backward" else lambda values: values
             outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
@@ -292,10 +292,6 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
             "may only follow a sentence. An empty token has ids of its own: make them with character_ids()."
         )
     return present.sum(dim=1)
-
-
-def _unchanged(values: Float[Tensor, "batch tokens projection"]) -> Float[Tensor, "batch tokens projection"]:
-    return values
 
 
 def _reverser(

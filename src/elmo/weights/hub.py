@@ -64,7 +64,9 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
     path = _expanded(model)
-    if _exists(path) or recover(path):
+    with readable(_named(path), WeightFileError, _CHECK):
+        is_there = path.exists()
+    if is_there or recover(path):
         return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):
         # Here, because it reads the formats, which ask for names of models themselves.
@@ -107,11 +109,6 @@ def _expanded(model: str | Path) -> Path:
         return Path(model).expanduser()
     except RuntimeError:  # no such user
         return Path(model)
-
-
-def _exists(path: Path) -> bool:
-    with readable(_named(path), WeightFileError, _CHECK):
-        return path.exists()
 
 
 def _named(model: str | Path) -> str:

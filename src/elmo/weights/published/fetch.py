@@ -162,13 +162,15 @@ def _downloaded_file(source: Source, file: RemoteFile, folder: Path, parts: Path
     """One file, from the first address that gives it, checked."""
     published, seen = published_hash(file.name), seen_hashes(source.name).get(file.name)
     known = published or seen
+    first = f"one that was first downloaded, noted in {_record_of_hashes(source.name)} (remove that if you trust the "
+    whose = "published file has" if published else f"{first}new one), had"
     failures: list[tuple[str, str]] = []
     for address in file.addresses:
         part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
         part.parent.mkdir(exist_ok=True)
         try:
             transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
-            _require_file(part, known, whose="published file has" if published else _first_seen(source.name))
+            _require_file(part, known, whose=whose)
             if known is None and address.startswith("http:"):
                 warnings.warn(
                     f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
@@ -190,13 +192,6 @@ def _reasons(failures: list[tuple[str, str]]) -> str:
     if len(failures) > 1 and len({reason for _, reason in failures}) == 1:
         return f"{' and '.join(servers)}: {failures[0][1]}"
     return "; ".join(f"{address}: {reason}" for address, reason in failures)
-
-
-def _first_seen(name: str) -> str:
-    """For the message about another file than the first one."""
-    return (
-        f"one that was first downloaded, noted in {_record_of_hashes(name)} (remove that if you trust the new one), had"
-    )
 
 
 def _require_file(part: Path, known: str | None, *, whose: str) -> None:

@@ -64,7 +64,7 @@ class TensorBundle(Mapping[str, np.ndarray]):
         try:
             header = read_fields(table.pop(b""))
             num_shards, big_endian = _number(header, 1), _number(header, 2)
-            self._entries = {_name(key): _entry(value) for key, value in table.items()}
+            self._entries = {key.decode("utf-8", "surrogateescape"): _entry(value) for key, value in table.items()}
         except (KeyError, ValueError) as error:
             raise WeightFileError(
                 f"{self.index}: its content is not that of a checkpoint's index ({error}): it is another kind of "
@@ -165,7 +165,3 @@ def _bytes(fields: Mapping[int, list[Value]], key: int) -> bytes:
     if not isinstance(value, bytes):
         raise ValueError(f"field {key} is not a message")
     return value
-
-
-def _name(key: bytes) -> str:
-    return key.decode("utf-8", "surrogateescape")
