@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import h5py
 import numpy as np
@@ -57,12 +55,8 @@ class Hdf5File:
         self._digests: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {name: dataset.shape for name, dataset in self._datasets.items()}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Use it with `contextlib.closing`."""
         self._file.close()
 
     def array(self, name: str) -> Float[np.ndarray, "..."]:
