@@ -157,7 +157,6 @@ def _rows_alike(inner: int, width: int, dtype: np.dtype) -> set[int]:
 def _tried(
     rows: int, inner: int, outer: int, dtype: np.dtype
 ) -> tuple[Float[np.ndarray, "rows inner"], Float[np.ndarray, "inner outer"]]:
-    """Factors of some size."""
     chance = np.random.default_rng(0)
     return chance.standard_normal((rows, inner)).astype(dtype), chance.standard_normal((inner, outer)).astype(dtype)
 

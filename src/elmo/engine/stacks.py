@@ -129,6 +129,5 @@ class _Share:
 def _columns(
     values: Float[np.ndarray, "layers rows values"], place: int, places: int
 ) -> Float[np.ndarray, "layers rows some_values"]:
-    """Those of one direction."""
     size = values.shape[2] // places
     return values[:, :, place * size : (place + 1) * size]

@@ -33,7 +33,6 @@ class StoredWeight:
         self._form = restored
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> Float[np.ndarray, "outer inner"]:
-        """The values."""
         return np.asarray(self.given, dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:

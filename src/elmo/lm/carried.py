@@ -74,7 +74,6 @@ def _numbered(
 def _padded(
     rows: Sequence[Int[np.ndarray, " tokens"]],
 ) -> tuple[Int[np.ndarray, "rows longest"], Int[np.ndarray, " rows"]]:
-    """(rows, longest) padded with 0, and the lengths."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
     for line, row in zip(padded, rows, strict=True):

@@ -22,10 +22,10 @@ from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
 from elmo.process.keywords import known_keywords
-from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.facts import byte_map
 from elmo.weights.native.write import write as write_checkpoint
 
 
@@ -72,7 +72,13 @@ class BiLM(nn.Module):
         super().__init__()
         hub.refuse_name(config, "BiLM", "a BiLMConfig")
         self.config = config
-        self.token_map = token_map if token_map is not None else _byte_map(config)
+        token_map = token_map or byte_map(config)
+        if token_map is None:
+            raise ConfigError(
+                f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
+                "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
+            )
+        self.token_map = token_map
         self.token_encoder = TokenEncoder(config)
         for direction in config.directions:
             self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
@@ -176,7 +182,6 @@ class BiLM(nn.Module):
     def _require_fitting(
         self, vectors: Float[Tensor, "batch tokens _"], lengths: Shaped[Tensor, "..."], state: BiLMState
     ) -> None:
-        """ConfigError for lengths or a state of another batch or another model."""
         batch, tokens, _ = vectors.shape
         if lengths.is_floating_point() or lengths.dtype == torch.bool or lengths.shape != (batch,):
             raise ConfigError(
@@ -272,15 +277,6 @@ class BiLM(nn.Module):
         width = self.config.max_characters_per_token
         characters = columns[..., :width] if self.config.has_characters else None
         return characters, columns[..., -1] if self.config.has_words else None
-
-
-def _byte_map(config: BiLMConfig) -> TokenMap:
-    if config.characters != "bytes" or config.has_words:
-        raise ConfigError(
-            f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
-            "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
-        )
-    return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
 
 
 def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:

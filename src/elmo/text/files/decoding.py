@@ -121,7 +121,6 @@ def _without_mark(start: bytes, name: str, encoding: str) -> bytes:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Whether it is valid."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -135,7 +134,6 @@ def _split(block: bytes) -> list[bytes]:
 
 
 def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
-    """The message about a line with a carriage return in it."""
     return (
         f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed behind it, "
         "as lines of old Macintosh files end. Convert the file: tr '\\r' '\\n' < OLD > NEW"
@@ -160,7 +158,6 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
 
 
 def _reencoded(encoding: str, remedy: Remedy) -> str:
-    """The next step for text in another encoding."""
     if remedy == "convert":
         name = "ENCODING" if " " in encoding else encoding
         given = " (ENCODING is shift_jis, gb18030, cp1251, ...)" if name == "ENCODING" else ""

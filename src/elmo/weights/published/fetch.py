@@ -65,7 +65,6 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
 
 
 def _download_any(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
-    """The model as one of the sources that it has."""
     try:
         _download(source, folder, parts, progress)
     except WeightFileError as error:
