@@ -136,7 +136,7 @@ def test_a_vocabulary_that_begins_with_other_words_is_refused(tmp_path):
 
 
 def test_words_without_special_ones_are_refused():
-    with pytest.raises(TextError, match="Put these three words first"):
+    with pytest.raises(TextError, match="Put them first"):
         Vocabulary(("a", "b"))
 
 
