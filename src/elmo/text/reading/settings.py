@@ -1,6 +1,6 @@
 """Reading: how files of text become sentences, by the same settings wherever text is read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -106,7 +106,3 @@ def _matches(name: str) -> list[str]:
     if not found:
         raise TextError(f"{name}: no file matches this pattern. {paths_count_from()}; check the spelling.")
     return found
-
-
-OnSkipped = Callable[[int, str], None]
-"""Called with the line, from 1, and the message for each line that is skipped."""
