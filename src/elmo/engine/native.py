@@ -47,7 +47,8 @@ class NativeProduct:
         require("values of an input", inputs.shape[-1], equal=self.inner)
         panels = self._matrix.panels
         out = aligned((len(inputs), PANEL * panels), np.float32)
-        bias = None if bias is None else _padded(bias)
+        if bias is not None:
+            bias = np.pad(bias, (0, PANEL * panels - self.outer))  # one of another length is refused below
         size = len(inputs) * PANEL * panels * self.inner
         parts = max(1, min(num_threads(), panels, size // _MULTIPLICATIONS_OF_A_THREAD))
         multiply = functools.partial(self._matrix.multiply, inputs, bias, out)
