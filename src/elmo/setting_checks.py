@@ -72,12 +72,14 @@ def require_types(settings: object) -> None:
     must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
-        require_value(setting.name, getattr(settings, setting.name), setting.type)
+        value = getattr(settings, setting.name)
+        if expected := _misfit(setting.type, value, is_seed=setting.name in ("seed", "seeds")):
+            require_setting(False, setting.name, value, expected)
 
 
 def require_value(name: str, value: object, kind: Any) -> None:
     """ConfigError unless a value is of an annotated type, which is checked as that of a field."""
-    if expected := _misfit(kind, value, is_seed=name in ("seed", "seeds")):
+    if expected := _misfit(kind, value, is_seed=False):
         require_setting(False, name, value, expected)
 
 
