@@ -5,7 +5,6 @@ sentence: ["The", "river", "bank"] may be one tokenized sentence, passed without
 of one word. Nobody can know, so it is an error that names both ways to write it.
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
@@ -27,7 +26,10 @@ def checked_sentences(sentences: Any) -> list[Sequence[str]]:
     for a plain string, for a sentence or token of another type, and for a flat list of words: two or more strings, none
     of which has whitespace. A sentence of one word is written as a list: `[["yes"], ["no"]]`.
     """
-    return list(checked_stream(sentences, sys.maxsize))
+    found = list(_items(sentences))
+    if not is_column(sentences):
+        _refuse_flat_list(found)
+    return [checked_sentence(sentence, place) for place, sentence in enumerate(found)]
 
 
 def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequence[str]]:

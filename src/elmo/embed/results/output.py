@@ -1,12 +1,11 @@
 """Output: the arrays of a call in the type that was asked for: numpy arrays, torch tensors or a pandas table."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from elmo.errors import MissingExtraError
-from elmo.setting_checks import require_value
+from elmo.errors import ConfigError, MissingExtraError
 from elmo.shapes import Float, Float32, Shaped
 
 if TYPE_CHECKING:
@@ -21,7 +20,8 @@ _LARGEST_POWER = 22
 
 def checked_output(output: object) -> OutputType:
     """`output`, if it can be made here: ConfigError for another name, MissingExtraError without pandas."""
-    require_value("output", output, OutputType)
+    if output not in get_args(OutputType):
+        raise ConfigError(f"output must be one of {', '.join(get_args(OutputType))} (got {output!r}).")
     if output == "pandas":
         require_pandas("output='pandas'")
     return output  # type: ignore[return-value]
