@@ -1,5 +1,6 @@
 """What a refused setting is told, by everything that takes one."""
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -14,7 +15,7 @@ from elmo.cove.settings import CoVeSettings
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.setting_checks import require_seed, require_types
+from elmo.setting_checks import PositiveInt, require_seed, require_types, require_value
 from elmo.static.training.settings import StaticSettings
 from elmo.tasks.registry import find
 from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
@@ -99,3 +100,11 @@ def test_no_setting_takes_a_number_that_is_none(settings):
             if field.type in (int, float, bool):
                 with pytest.raises(ConfigError, match=field.name):
                     replace(group, **{field.name: "no"})
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
+def test_a_count_is_an_integer_of_at_least_1(value):
+    with pytest.raises(ConfigError, match=rf"window must be .*got {re.escape(repr(value))}"):
+        require_value("window", value, PositiveInt)
+    require_value("window", np.int64(3), PositiveInt)
+    require_value("window", None, PositiveInt | None)

@@ -23,7 +23,8 @@ from record import Record, Table, parser
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, projected_lstm_window
+from elmo.config import LSTMSettings
+from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
 from elmo.ops.projected_lstm.reference import step
 from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_reference
 

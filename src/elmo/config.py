@@ -6,7 +6,7 @@ A config says nothing about files: `elmo.weights` translates every published for
 
 from dataclasses import dataclass, fields, replace
 from operator import index
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from elmo.errors import ConfigError
 from elmo.setting_checks import Must, from_to, require_setting, require_types
@@ -25,6 +25,14 @@ _MOST = 1_000_000
 _Size = Annotated[int, from_to(1, _MOST)]
 _SizeOrNone = Annotated[int, from_to(0, _MOST)]
 _Clip = Annotated[float, Must("positive, or None for no clip", lambda value: value > 0)] | None
+
+
+class LSTMSettings(NamedTuple):
+    """The constants of an LSTM layer; a clip of None means no clip."""
+
+    forget_bias: float = 1.0
+    cell_clip: float | None = 3.0
+    projection_clip: float | None = 3.0
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,11 @@ class BiLMConfig:
     def has_lstm_projection(self) -> bool:
         """Whether the LSTM's output is projected from `cell_size` to `projection_size`."""
         return self.projection_size < self.cell_size
+
+    @property
+    def lstm_settings(self) -> LSTMSettings:
+        """Of each layer."""
+        return LSTMSettings(self.forget_bias, self.cell_clip, self.projection_clip)
 
     @property
     def directions(self) -> tuple[str, ...]:

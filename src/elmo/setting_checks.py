@@ -77,6 +77,12 @@ def require_types(settings: object) -> None:
             require_setting(False, setting.name, value, expected)
 
 
+def require_value(name: str, value: object, kind: Any) -> None:
+    """ConfigError unless a value is of an annotated type, which is checked as that of a field."""
+    if expected := _misfit(kind, value, is_seed=False):
+        require_setting(False, name, value, expected)
+
+
 def is_bool(value: object) -> bool:
     """Whether it is True or False, also NumPy's; anything else is true or false only by accident."""
     return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")

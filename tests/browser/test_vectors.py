@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.browser.in_node import PACKAGE, Refused, as_arrays, base64_of, random_checkpoint, sentences_of
 
-from elmo.config import BiLMConfig
+from elmo.config import BiLMConfig, LSTMSettings
 from elmo.embed.embedder import Embedder
 from elmo.engine.plain import PlainLayer
 from elmo.engine.row_packing import RowBatch, schedule
-from elmo.engine.weight_store import LayerWeights, LSTMSettings
+from elmo.engine.weight_store import LayerWeights
 from elmo.weights.native.narrow import quantized
 from elmo.weights.native.write import write
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.corpus.documents import DocumentMarks, PieceEdges, is_held_out, joined, row_hash
+from elmo.corpus.documents import DocumentMarks, DocumentPieces, is_held_out, joined, row_hash
 
 rows = st.lists(st.sampled_from(["a b", "c", "d e f", ""]), max_size=25)
 
@@ -27,21 +27,23 @@ def test_a_document_has_one_hash_wherever_it_is_cut(lines, cuts):
     edges = [0, *sorted(min(cut, len(lines)) for cut in cuts), len(lines)]
     parts = [marked(lines[start:end]) for start, end in zip(edges, edges[1:], strict=False)]
     found = []
-    for part, edge in zip(parts, joined([part.edges() for part in parts], [True] + [False] * len(cuts)), strict=True):
-        hashes = part.completed(edge).tolist()
-        if hashes and not edge.begins:
-            assert hashes[0] == found[-1]
-            hashes = hashes[1:]
+    for part, edge in zip(parts, joined(parts, [True] + [False] * len(cuts)), strict=True):
+        hashes = part.hashes.tolist()
+        if hashes:
+            hashes[0], hashes[-1] = edge.first, edge.last
+            if not edge.begins:
+                assert hashes.pop(0) == found[-1]
         found += hashes
     assert found == whole.hashes.tolist()
 
 
 def test_a_file_begins_a_document_and_blank_lines_end_one():
-    open_piece = PieceEdges(1, 5, 5, begins=False, ends=False)
+    empty, five = np.zeros(0, np.uint64), np.array([5], dtype=np.uint64)
+    open_piece = DocumentPieces(np.zeros(1, np.int64), five, begins=False, ends=False)
     assert [edge.begins for edge in joined([open_piece] * 3, [True, False, True])] == [True, False, True]
     assert [edge.first for edge in joined([open_piece] * 3, [True, False, True])] == [10, 10, 5]
-    ended = PieceEdges(0, 0, 0, begins=False, ends=True)
-    assert [edge.first for edge in joined([open_piece, ended, open_piece], [True, False, False])] == [5, 0, 5]
+    ended = DocumentPieces(np.zeros(0, np.int64), empty, begins=False, ends=True)
+    assert [edge.first for edge in joined([open_piece, ended, open_piece], [True, False, False])] == [5, 5, 5]
 
 
 def test_a_rows_hash_depends_on_its_words_alone():

@@ -361,13 +361,13 @@ def test_impossible_layers_are_refused_before_anything_is_computed(embedder, lay
 
 def test_impossible_settings_are_refused(tiny_checkpoint, embedder, tmp_path):
     for settings, message in (
-        ({"state": "cold"}, "state must be zero, warm or carry"),
+        ({"state": "cold"}, "state must be one of 'zero', 'warm', 'carry'"),
         ({"state": "warm"}, "no warm state"),
-        ({"max_tokens": 0}, "max_tokens, a number .*got 0"),
+        ({"max_tokens": 0}, "max_tokens must be at least 1 .*got 0"),
     ):
         with pytest.raises(ConfigError, match=message):
             Embedder(tiny_checkpoint, **settings)
-    with pytest.raises(ConfigError, match="window, a number .*got 0"):
+    with pytest.raises(ConfigError, match="window must be at least 1 .*got 0"):
         embedder.embed_iter([], window=0)
     with pytest.raises(ConfigError, match="no sentence to warm up"):
         embedder.warm_up([])

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from elmo import reference
+from elmo.config import LSTMSettings
 from elmo.engine import backend as backends
 from elmo.engine.native import NativeLayer
 from elmo.engine.plain import PlainLayer
 from elmo.engine.row_packing import RowBatch, schedule
 from elmo.engine.stacks import Stack, read_stacks
-from elmo.engine.weight_store import LayerWeights, LSTMSettings
+from elmo.engine.weight_store import LayerWeights
 from elmo.ops.native.kinds import native_types
 
 # How far from float64 on weights whose gates don't saturate: rounding errors of a sum of up to a few dozen factors.

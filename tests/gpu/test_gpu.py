@@ -11,11 +11,12 @@ import pytest
 import torch
 
 from elmo import ELMo, Embedder
+from elmo.config import LSTMSettings
 from elmo.corpus.shards import TrainingData
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.storage.readers import read_vectors
 from elmo.model.bilm import BiLM
-from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings, projected_lstm_reference
+from elmo.ops.projected_lstm.reference import LayerWeights, projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.loop import pretrain, resume

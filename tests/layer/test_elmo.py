@@ -319,8 +319,8 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"num_mixes": 0}, "num_mixes, a number of scalar mixes, .*got 0"),
-        ({"dropout": 1.5}, "dropout, a probability, .*got 1.5"),
+        ({"num_mixes": 0}, "num_mixes must be a whole number from 1 to 1,000 .got 0"),
+        ({"dropout": 1.5}, "dropout must be a probability.*got 1.5"),
         ({"layers": (0.0, 1.0)}, "layers has 2 weights, but the model has 3 layers"),
         ({"layers": "all"}, "a mix is one vector per token"),
         ({"layers": (1.0, -1.0, 0.0)}, "weights are 0 or more"),

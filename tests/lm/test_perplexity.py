@@ -75,7 +75,7 @@ def test_unknown_words_are_counted(model: LanguageModel) -> None:
 
 
 def test_a_state_that_does_not_exist_is_refused(model: LanguageModel) -> None:
-    with pytest.raises(ConfigError, match=r"state must be one of: zero, carry .got 'Carry'."):
+    with pytest.raises(ConfigError, match=r"state must be one of 'zero', 'carry' .got 'Carry'."):
         evaluate(model, SENTENCES, state="Carry")
 
 

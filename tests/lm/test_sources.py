@@ -81,7 +81,7 @@ def test_a_part_that_is_not_there_is_named_with_those_that_are(manifest):
         (HEADER + "lm-en\ttest\tdoc\n", r"manifest\.tsv:2: 3 columns, but the header has 7"),
         (HEADER + "lm-en\ttest\td\tg\ts\tone\t2\n", r"manifest\.tsv:2: first_line must be a whole number .*got 'one'"),
         (HEADER + "lm-en\ttest\td\tg\ts\t1\t-2\n", r"manifest\.tsv:2: lines must be a whole number .*got '-2'"),
-        (HEADER + "lm-en\ttest\td\tg\ts\t0\t2\n", r"manifest\.tsv:2: first_line is '0'"),
+        (HEADER + "lm-en\ttest\td\tg\ts\t0\t2\n", r"manifest\.tsv:2: first_line must be .*got '0'"),
         (HEADER + ROWS + "lm-en\ttest\td\tg\ts\t5\t1\n", r"manifest\.tsv: line 5 of 'lm-en/test' belongs to two"),
         ("doc\tlines\n", r"manifest\.tsv:1: no column first_line"),
         ("first_line\tlines\n", r"manifest\.tsv:1: no column group, source or doc"),

@@ -9,13 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
 from elmo.ops import native, native_passes
 from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
 from elmo.ops.char_cnn import activate, best_windows, character_vectors
 from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.ops.native.build import build, source_hash
-from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, projected_lstm_window
+from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 

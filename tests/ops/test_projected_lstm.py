@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from elmo import reference
+from elmo.config import LSTMSettings
 from elmo.ops.projected_lstm import (
     LayerWeights,
-    LSTMSettings,
     projected_lstm_packed,
     projected_lstm_reference,
     projected_lstm_window,

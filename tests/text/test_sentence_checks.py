@@ -1,13 +1,11 @@
 """Sentences from Python: what is one, and what is refused with its place."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
 
 from elmo.errors import ConfigError
-from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
+from elmo.text.sentence_checks import checked_sentences, checked_stream
 
 BOTH = [checked_sentences, lambda sentences: list(checked_stream(sentences))]
 
@@ -128,13 +126,6 @@ def test_texts_are_not_taken_for_tokens(checked):
 def test_a_line_end_is_not_part_of_a_token(checked, end):
     with pytest.raises(ConfigError, match=r"sentences\[0\]\[1\] is 'fell.*ends with a line end"):
         list(checked([f"Rain fell{end}".split(" ")]))
-
-
-@pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
-def test_a_count_is_an_integer_of_at_least_1(value):
-    with pytest.raises(ConfigError, match=rf"window, a number of sentences, .*got {re.escape(repr(value))}"):
-        checked_count(value, "window", "sentences")
-    assert checked_count(np.int64(3), "window", "sentences") == 3
 
 
 @pytest.mark.parametrize("checked", BOTH)

@@ -138,7 +138,7 @@ def test_a_folder_is_an_error_that_says_so(tmp_path):
 
 
 def test_an_unknown_way_to_meet_bad_lines_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="errors must be strict or skip .*'replace'"):
+    with pytest.raises(ConfigError, match="errors must be one of 'strict', 'skip' .got 'replace'"):
         read_sentences(written(tmp_path, b"a\n"), errors="replace")
 
 
@@ -251,8 +251,7 @@ def test_endings_that_people_use_tell_the_format(name, expected):
 
 
 def test_an_unknown_format_is_refused(tmp_path):
-    choices = "auto, text, jsonl, csv, tsv, conll, conllu"
-    with pytest.raises(ConfigError, match=f"format is 'pdf', but a text is one of: {choices}"):
+    with pytest.raises(ConfigError, match="format must be one of 'auto', 'text', 'jsonl', .* .got 'pdf'"):
         read_sentences(written(tmp_path, b"a\n"), format="pdf")
 
 

@@ -100,7 +100,7 @@ def test_no_file_beside_published_weights_is_waited_for(published, name, kind):
 def test_no_dictionary_is_waited_for(many_langs, name, kind):
     replace(many_langs / name, kind)
     rows = {"num_characters": 100, "num_words": 100, "word_dim": 4}
-    with pytest.raises(WeightFileError, match=f"{name}: can't be read .it is a {kind}"):
+    with pytest.raises(WeightFileError, match=f"{name}: can't be read: it is a {kind}"):
         read_token_map(many_langs, BiLMConfig(characters="dictionary" if name == "char.dic" else "none", **rows))
 
 
@@ -121,14 +121,12 @@ def test_tokens_have_a_limit_that_follows_the_tensors(native):
     assert "has more than 1,082,112 bytes, the limit for such a file (set ELMO_NO_LIMITS=1" in refused(native)
 
 
-def test_a_list_of_words_has_a_limit_of_bytes_and_of_lines(published, monkeypatch):
+def test_a_list_of_words_has_a_limit_of_bytes(published, monkeypatch):
     monkeypatch.setattr("elmo.text.word_list.MAX_BYTES", 1000)
     (published / "vocab.txt").write_bytes(b"\n" * 1001)
     assert "vocab.txt: can't be read: it has more than 1,000 bytes" in refused(published)
-    (published / "vocab.txt").write_bytes(b"\n" * 1000)
-    assert "vocab.txt: has 1,000 lines, the limit for a list of words is 62" in refused(published)
     monkeypatch.setenv("ELMO_NO_LIMITS", "1")
-    assert len(formats.read(published).vocabulary) == 1000
+    assert len(formats.read(published).vocabulary) == 1001
 
 
 def test_names_too_long_for_the_file_system_are_no_files(many_langs, tmp_path):
@@ -149,7 +147,7 @@ def test_a_checkpoint_lies_in_its_own_folder(tmp_path, name, index_of, table_ent
         (folder / "options.json").write_text('{"lstm": {}}')
     (tmp_path / "inside.index").write_bytes(index_of(table_entry(b"", b"")))
     (tmp_path / "inside" / "checkpoint").write_text(f'model_checkpoint_path: "{name}"')
-    assert "which is not the name of a file" in refused(tmp_path / "inside")
+    assert "has 0 checkpoints (none)" in refused(tmp_path / "inside")
 
 
 @pytest.mark.parametrize("bytes_of_values", [1 << 28, 1 << 31])
@@ -164,7 +162,7 @@ def test_bombs_of_gzip_are_refused_by_the_bytes_of_all_datasets(published, bytes
             dataset = file.create_dataset(f"bomb{part}", shape, "<f4", chunks=chunk.shape, compression="gzip")
             for begin in range(0, shape[0], len(chunk)):
                 dataset.id.write_direct_chunk((begin,), packed)
-    assert "the datasets have more than the 4 x " in refused(published)
+    assert "the datasets have more than " in refused(published)
 
 
 def test_a_chain_of_shared_beginnings_is_not_followed(tmp_path, index_of, table_entry):

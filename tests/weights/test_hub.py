@@ -71,7 +71,7 @@ def test_a_zip_archive_is_unpacked_once_for_each_content(tmp_path, random_checkp
 
 @pytest.mark.parametrize(
     ("files", "message"),
-    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "leads out of the folder")],
+    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "contains no ELMo model but a")],
 )
 def test_a_zip_archive_without_a_model_or_with_a_hostile_one_leaves_nothing(tmp_path, files, message):
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
@@ -122,10 +122,9 @@ def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
 def test_a_pair_is_two_files_that_exist(tmp_path):
     options, weights = tmp_path / "options.json", tmp_path / "weights.hdf5"
     options.write_text("{}")
-    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such weights file.*pass the pair"):
-        resolve((options, weights))
-    weights.write_text("")
     assert resolve((str(options), weights)) == (options, weights)
+    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such file.* Pass the weights file"):
+        read((options, weights))
     with pytest.raises(ConfigError, match="3 files"):
         resolve((options, weights, weights))
 
@@ -224,12 +223,10 @@ def test_pickles_are_not_downloaded_unasked(pretended_hub):
 
 @pytest.mark.parametrize("model", ["a" * 5000, "x" * 300, "a/" * 3000 + "b", Path("y" * 300)])
 def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
-    with pytest.raises(
-        WeightFileError, match=r"\.\.\. \(.* characters\): there is no such file or folder|no such file"
-    ):
-        resolve(model)
-    with pytest.raises(WeightFileError, match="there is no such options file"):
-        resolve((model, model))
+    for find in (resolve, lambda model: read((model, model))):
+        with pytest.raises(WeightFileError, match="File name too long") as told:
+            find(model)
+        assert len(str(told.value)) < 1000
 
 
 @pytest.mark.parametrize("model", ["~nouser-of-this-system/foo", "~nouser-of-this-system"])

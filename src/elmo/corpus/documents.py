@@ -6,9 +6,9 @@ compression.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -73,60 +73,34 @@ class DocumentPieces:
     ends: bool
     """Whether the last one (or the one before, if this part has none) ends in this part."""
 
-    def edges(self) -> "PieceEdges":
-        """What its neighbors need to know."""
-        first, last = (int(self.hashes[0]), int(self.hashes[-1])) if len(self.hashes) else (0, 0)
-        return PieceEdges(len(self.hashes), first, last, self.begins, self.ends)
 
-    def completed(self, edges: "PieceEdges") -> UInt64[np.ndarray, " documents"]:
-        """Hashes of whole documents; `edges`: what `joined` made of this part's."""
-        hashes = self.hashes.copy()
-        if len(hashes):
-            hashes[0], hashes[-1] = edges.first, edges.last
-        return hashes
+class Edges(NamedTuple):
+    """The documents that a part's first and last pieces belong to."""
 
-
-@dataclass
-class PieceEdges:
-    """The first and the last document of a part."""
-
-    count: int
-    """Documents in this part, pieces included."""
-    first: int
-    """Hash of the first one"""
-    last: int
-    """Hash of the last one, which may be the first"""
     begins: bool
-    ends: bool
+    """Whether the first one begins in this part."""
+    first: int
+    """The hash of all of it."""
+    last: int
 
 
-def joined(parts: Sequence[PieceEdges], starts_file: Sequence[bool]) -> list[PieceEdges]:
-    """Gives all pieces of a document the hash of the whole; `begins` then says whether the first one begins here.
+def joined(parts: Iterable[DocumentPieces], starts_file: Iterable[bool]) -> list[Edges]:
+    """Gives all pieces of a document the hash of the whole.
 
     `parts`: of the text, in order; `starts_file`: whether each is the first one of a file, which begins a document.
     """
-    found: list[PieceEdges] = []
-    # The parts over which the last document so far stretches, and its hash.
-    pieces: list[PieceEdges] = []
-    total = 0
+    totals: list[int] = []  # of the documents at the edges of parts
+    found: list[Edges] = []
+    goes_on = False
     for part, starts in zip(parts, starts_file, strict=True):
-        whole = replace(part, begins=part.begins or starts or not pieces)
-        found.append(whole)
-        if whole.begins:
-            pieces, total = [], 0
-        if whole.count:
-            total = (total + whole.first) % _RANGE
-            _set_hash([*pieces, whole], whole, total)
-            pieces, total = ([*pieces, whole], total) if whole.count == 1 else ([whole], whole.last)
-        if whole.ends:
-            pieces, total = [], 0
-    return found
-
-
-def _set_hash(pieces: Sequence[PieceEdges], last: PieceEdges, total: int) -> None:
-    """In `last` the document is the first one, in the parts before it the last one."""
-    for piece in pieces:
-        if piece is last or piece.count == 1:
-            piece.first = total
-        if piece is not last or piece.count == 1:
-            piece.last = total
+        begins = part.begins or starts or not goes_on
+        goes_on = not begins or len(part.hashes) > 0
+        if begins:
+            totals.append(0)
+        first = len(totals) - 1
+        if len(part.hashes):
+            totals[first] += int(part.hashes[0])
+            totals += part.hashes[1:][-1:].tolist()
+        found.append(Edges(begins, first, len(totals) - 1))
+        goes_on = goes_on and not part.ends
+    return [Edges(begins, totals[first] % _RANGE, totals[last] % _RANGE) for begins, first, last in found]

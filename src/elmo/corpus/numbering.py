@@ -133,7 +133,6 @@ class _ShardWriter:
         self._held = 0
 
     def add(self, tokens: UInt32[np.ndarray, " tokens"], lengths: Int[np.ndarray, " sentences"]) -> None:
-        """Sentences, which follow those before."""
         ends = np.cumsum(lengths, dtype=np.int64)
         first = first_token = 0
         # The sentence that fills the shard is the last of it.
@@ -145,7 +144,6 @@ class _ShardWriter:
         self._hold(tokens[first_token:], lengths[first:])
 
     def close(self) -> None:
-        """Writes the last shard."""
         if self._held:
             self._write()
 

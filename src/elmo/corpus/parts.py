@@ -15,7 +15,7 @@ import numpy as np
 
 from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import Block
-from elmo.corpus.documents import DocumentPieces, PieceEdges, is_held_out, joined
+from elmo.corpus.documents import DocumentPieces, Edges, is_held_out, joined
 from elmo.disk.arrays import read_npz
 from elmo.disk.bounded import read_bytes
 from elmo.shapes import Int, UInt32
@@ -178,15 +178,17 @@ class PartedText:
                 else:
                     yield file, part, [Piece(file.split, part.tokens, part.lengths, 0)]
 
-    def _joined(self) -> dict[int, PieceEdges]:
-        """By part. Only the documents at the edges of parts are needed for it, so it takes little memory."""
+    def _joined(self) -> dict[int, Edges]:
         indices = [index for file, part in zip(self.files, self._ranges, strict=True) if file.shares for index in part]
         firsts = {file.first_part for file in self.files}
-        edges = [self._load(index).documents.edges() for index in indices]
-        return dict(zip(indices, joined(edges, [index in firsts for index in indices]), strict=True))
+        documents = (self._load(index).documents for index in indices)
+        return dict(zip(indices, joined(documents, (index in firsts for index in indices)), strict=True))
 
-    def _shared(self, file: TextFile, part: Part, edges: PieceEdges) -> list[Piece]:
-        documents = is_held_out(part.documents.completed(edges), self._valid_share)
+    def _shared(self, file: TextFile, part: Part, edges: Edges) -> list[Piece]:
+        hashes = part.documents.hashes.copy()
+        if len(hashes):
+            hashes[0], hashes[-1] = edges.first, edges.last
+        documents = is_held_out(hashes, self._valid_share)
         sentences = np.repeat(documents, np.diff(part.documents.starts, append=len(part.lengths)))
         tokens = np.repeat(sentences, part.lengths)
         begun = documents[0 if edges.begins else 1 :]

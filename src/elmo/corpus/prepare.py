@@ -109,11 +109,10 @@ class _Run:
     progress: Progress
 
     def make(self, folder: Path, *, resume: bool, force: bool) -> dict[str, Any]:
-        """Makes the data; returns the report."""
         given = None if self.settings.vocabulary is None else Vocabulary.read(self.settings.vocabulary)
         work = WorkFolder(folder)
         resumed = resume and work.is_begun
-        replaceable = frozenset(path.name for path in _entries(folder) if is_file_of_data(path.name))
+        replaceable = frozenset(path.name for path in folder.glob("*") if is_file_of_data(path.name))
         # Parts and shards both have 4 bytes per token, whose word and space are seldom fewer.
         size = 2 * _expected_bytes(self.splits)
         # A run that was allowed to start may continue: it was checked then whether `folder` may be replaced.
@@ -239,10 +238,6 @@ class _Run:
             "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
             + vocabulary_warnings(vocabulary, word_counts, self.settings.least_vocab_size, given is not None),
         }
-
-
-def _entries(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def _regular_files(splits: Splits) -> list[Path]:

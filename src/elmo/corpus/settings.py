@@ -1,18 +1,17 @@
 """CorpusSettings: everything but the texts themselves that decides what prepared data becomes."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import require_types
+from elmo.setting_checks import Must, PositiveInt, from_to, require_types, require_value
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -27,7 +26,6 @@ else:
     Tokenizer = str  # what can be given on the command line, which is made from the fields below
 
 TOKENS_PER_SHARD = 20_000_000
-_MOST_CHARACTERS = 10_000
 _MOST_WORKERS = 64
 # Bytes of a stream's first block in which its form shows.
 _LOOKED_AT = 1 << 18
@@ -52,13 +50,13 @@ class CorpusSettings:
     vocabulary: str | None = None
     """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
     to fine-tune."""
-    valid_share: float | None = None
+    valid_share: Annotated[float | None, Must("above 0 and below 1", lambda it: it is None or 0 < it < 1)] = None
     """Instead of --valid: hold out this fraction of the training text's documents, above 0 and below 1. The choice is
     the same every time, and identical documents are never on both sides."""
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
     JSON object, a row of a table, a sentence of CoNLL) (default: row for JSON lines and tables, else block)."""
-    max_characters_per_token: int = 50
+    max_characters_per_token: Annotated[int, from_to(3, 10_000)] = 50
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
@@ -77,7 +75,7 @@ class CorpusSettings:
     """Encoding of all texts."""
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
-    tokens_per_shard: int = TOKENS_PER_SHARD
+    tokens_per_shard: PositiveInt = TOKENS_PER_SHARD
     """A shard is closed at the end of the sentence that fills it. Writing one needs 8 bytes of memory per token."""
 
     def __post_init__(self) -> None:
@@ -120,17 +118,11 @@ class CorpusSettings:
 
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
-        self._check_vocabulary()
-        self._check_choices()
-        processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
-        for name, value, least, most in (
-            ("max_characters_per_token", self.max_characters_per_token, 3, _MOST_CHARACTERS),
-            ("tokens_per_shard", self.tokens_per_shard, 1, 1 << 40),
-            ("workers", workers, 1, processes),
-        ):
-            if not least <= value <= most:
-                raise ConfigError(f"{name} must be {least} to {most:,} (got {value}).")
         require_types(self)
+        most = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
+        require_value("workers", workers, Annotated[int, from_to(1, most)])
+        checked_encoding(self.encoding)
+        self._check_vocabulary()
         self._check_texts(splits)
         require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
         self._check_share(splits)
@@ -159,18 +151,6 @@ class CorpusSettings:
             )
         self.vocabulary_of({})
 
-    def _check_choices(self) -> None:
-        checked_encoding(self.encoding)
-        for name, value, choices in (
-            ("errors", self.errors, get_args(OnBadText)),
-            ("sentences", self.sentences, get_args(SentenceEnds)),
-            ("format", self.format, get_args(FormatChoice)),
-            ("documents", self.documents, (None, *get_args(Documents))),
-        ):
-            if value not in choices:
-                allowed = ", ".join(choice for choice in choices if choice)
-                raise ConfigError(f"{name} must be one of: {allowed} (got {value!r}).")
-
     def _check_texts(self, splits: Splits) -> None:
         if not splits["train"]:
             raise ConfigError(
@@ -191,8 +171,6 @@ class CorpusSettings:
                     "--valid-share 0.01"
                 )
             return
-        if not (math.isfinite(share) and 0 < share < 1):
-            raise ConfigError(f"valid_share must be above 0 and below 1 (got {share}). Use for instance 0.01.")
         if splits["valid"]:
             raise ConfigError(
                 f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "

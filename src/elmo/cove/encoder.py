@@ -51,8 +51,8 @@ class CoVeEncoder:
     def load(cls, folder: Path | str, *, device: str = "cpu") -> "CoVeEncoder":
         """The model of a folder with the weights and the word vectors. Raises WeightFileError, or TextError for the
         vectors' file."""
-        files = files_of(folder)
-        return cls(read(files.weights), read_static_vectors(files.vectors), device=device)
+        weights, vectors = files_of(folder)
+        return cls(read(weights), read_static_vectors(vectors), device=device)
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "2 tokens dim"]]:
         """Float32 (2, tokens, dim) for each sentence, in order."""

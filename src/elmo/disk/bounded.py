@@ -8,10 +8,12 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, ElmoError
 
 LIMITS_VARIABLE = "ELMO_NO_LIMITS"
 """Environment variable: 1 lifts every limit on what is read, of files that are read whole and of texts."""
@@ -54,6 +56,17 @@ def open_regular(path: Path) -> BufferedReader:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+@contextmanager
+def readable(path: Path | str, kind: type[ElmoError], step: str) -> Iterator[None]:
+    """Errors of the file system (missing, not permitted, a name too long) become one of `kind` with the next `step`."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, ElmoError):
+            raise
+        raise kind(f"{path}: can't be read: {error.strerror or error}. {step}") from None
 
 
 def kind_of(status: os.stat_result) -> str:

@@ -10,7 +10,7 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -30,12 +30,13 @@ from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.settings import SentenceEnds
-from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
+from elmo.text.sentence_checks import checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
@@ -95,8 +96,8 @@ class Embedder:
         max_tokens: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
-        if state not in get_args(StatePolicy):
-            raise ConfigError(f"state must be zero, warm or carry (got {state!r}). Choose one of them.")
+        require_value("state", state, StatePolicy)
+        require_value("max_tokens", max_tokens, PositiveInt | None)
         hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
         require_warm_state(state, warm_state)
         place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
@@ -106,7 +107,7 @@ class Embedder:
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
         default = _CPU_TOKENS if place == "cpu" else _TOKENS_ELSEWHERE
-        self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
+        self.max_tokens = default if max_tokens is None else max_tokens
         self.source = "a model in memory"
         self.files: hub.Files | None = None
         """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5). None: it is a model
@@ -376,7 +377,7 @@ class Embedder:
 
     def window_limits(self, window: int | None = None) -> tuple[int, int | None]:
         """Sentences and tokens of a window; in carry mode a window is a batch, however many tokens it has."""
-        window = None if window is None else checked_count(window, "window", "sentences taken at a time")
+        require_value("window", window, PositiveInt | None)
         if self.state == "carry":
             return window or CARRY_ROWS, None
         return window or WINDOW_SENTENCES, self.window_tokens

@@ -59,7 +59,6 @@ class _Times:
         self._since = [0.0] * variants  # seconds that other variants took since this one was tried
 
     def next(self, amount: int) -> int:
-        """The variant to take now."""
         for variant, tries in enumerate(self._tries):
             if tries:
                 return variant
@@ -71,7 +70,6 @@ class _Times:
         return best
 
     def add(self, variant: int, seconds: float, amount: int) -> None:
-        """Records how long a call took."""
         self._since = [0.0 if other == variant else since + seconds for other, since in enumerate(self._since)]
         seconds, best = seconds / amount, self._median(self._best())
         if self._tries[variant] == _TRIES:

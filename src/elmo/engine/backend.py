@@ -5,9 +5,10 @@ from typing import Literal
 
 import numpy as np
 
+from elmo.config import LSTMSettings
 from elmo.engine.native import NativeLayer, NativeProduct
 from elmo.engine.plain import PlainLayer, PlainProduct
-from elmo.engine.weight_store import LayerWeights, LSTMSettings, Weight
+from elmo.engine.weight_store import LayerWeights, Weight
 from elmo.ops.native.kinds import ComputeType, native_types
 
 Backend = Literal["native", "numpy"]

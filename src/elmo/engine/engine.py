@@ -15,7 +15,7 @@ from elmo.engine import backend
 from elmo.engine.inputs import checked_rows, require_tensors
 from elmo.engine.stacks import Stack, read_stacks
 from elmo.engine.token_encoder import TokenEncoder
-from elmo.engine.weight_store import LSTMSettings, WeightStore, layer_weights
+from elmo.engine.weight_store import WeightStore, layer_weights
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
@@ -152,11 +152,10 @@ class Engine:
             return self._stacks
 
     def _stack(self, direction: str) -> Stack:
-        config = self.config
-        settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
+        config, held = self.config, self.tensors.held
         indices = range(config.num_layers)
-        held = self.tensors.held
-        layers = [backend.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
+        weights = (layer_weights(held, direction, index) for index in indices)
+        layers = [backend.layer(one, config.lstm_settings, self.dtype) for one in weights]
         skips = [config.skip_connections and index > 0 for index in indices]
         return Stack(layers, skips, direction == "backward")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.engine.stacks import Stack
-from elmo.engine.weight_store import Sizes, Weight
+from elmo.engine.weight_store import Weight
 from elmo.errors import ConfigError
 from elmo.shapes import Float, Int, Shaped
 from elmo.weights.shapes import network_shapes
@@ -48,24 +48,16 @@ def require_ids(
 ) -> None:
     """Raises ConfigError unless these are ids of tokens that the model reads: of characters, words or both."""
     if config.has_characters:
-        _require_ids("character", characters, (None, config.max_characters_per_token), config.num_characters)
+        _require_ids("character", characters, ("tokens", config.max_characters_per_token), config.num_characters)
     if config.has_words:
-        rows = None if characters is None or not config.has_characters else len(characters)
+        rows = "tokens" if characters is None or not config.has_characters else len(characters)
         _require_ids("word", words, (rows,), config.num_words)
 
 
-def _require_ids(what: str, ids: object, shape: tuple[int | None, ...], known: int) -> None:
+def _require_ids(what: str, ids: object, shape: Sequence[int | str], known: int) -> None:
     remedy = "Make the ids with the model's own TokenMap."
-    _require_integers(f"{what} ids", ids, remedy)
+    _require_array(f"the {what} ids", ids, None, shape, remedy)
     assert isinstance(ids, np.ndarray)
-    if len(ids.shape) != len(shape) or any(
-        wanted not in (None, size) for wanted, size in zip(shape, ids.shape, strict=True)
-    ):
-        wanted = ", ".join("tokens" if size is None else str(size) for size in shape)
-        raise ConfigError(
-            f"the {what} ids have the shape {ids.shape}, but this model reads ({wanted}{',' * (len(shape) == 1)}). "
-            f"{remedy}"
-        )
     for wrong in (ids.min(initial=0), ids.max(initial=0)):
         if not 0 <= wrong < known:
             raise ConfigError(f"there is the {what} id {wrong}, but this model knows 0 to {known - 1}. {remedy}")
@@ -85,20 +77,11 @@ def checked_rows(
     """
     layers = stacks[0].layers
     sizes = layers[0].sizes
-    _require_array("vectors", vectors, sizes.dtype)
     axes = ("tokens",) if packed else ("batch", "tokens")
-    if vectors.shape[len(axes) :] != (sizes.dim,):
-        raise ConfigError(
-            f"the vectors have the shape {vectors.shape}, but this model reads ({', '.join(axes)}, {sizes.dim}). "
-            "Pass its own token vectors."
-        )
-    _require_integers("lengths", lengths, "Count each row's tokens, as int64.")
-    rows = None if packed else len(vectors)
-    if lengths.ndim != 1 or rows not in (None, len(lengths)):
-        raise ConfigError(
-            f"the lengths have the shape {lengths.shape}, but there must be one for each row"
-            f"{'' if packed else f' of the {rows}'}. Pass an array of shape (batch,)."
-        )
+    _require_array("the vectors", vectors, sizes.dtype, (*axes, sizes.dim), "Pass the model's own token vectors.")
+    _require_array(
+        "the lengths", lengths, None, ("batch" if packed else len(vectors),), "Count the tokens of each row, as int64."
+    )
     lengths = lengths.astype(np.int64, copy=False)
     tokens = len(vectors) if packed else vectors.shape[1]
     counts = lengths.tolist()  # for a few rows faster than numpy
@@ -113,41 +96,27 @@ def checked_rows(
             f"the lengths add up to {total}, but there are {tokens} vectors. Pass as many vectors as the rows have "
             "tokens, one row after the other."
         )
-    _require_state(sizes, state, len(layers), len(lengths), len(stacks))
+    remedy = "Pass the State that a call before has returned, of the same rows and model, or None for zeros."
+    if not isinstance(state, tuple) or len(state) != 2:
+        raise ConfigError(
+            f"the state is a {type(state).__name__}, but a state has two arrays, hidden and cell. {remedy}"
+        )
+    for name, array, size in zip(("hidden", "cell"), state, (sizes.projection, sizes.cell), strict=True):
+        shape = (len(layers), len(lengths), len(stacks) * size)
+        _require_array(f"the state's {name} array", array, sizes.dtype, shape, remedy)
     return lengths
 
 
-def _require_state(
-    sizes: Sizes, state: tuple[Shaped[np.ndarray, "..."], ...], layers: int, batch: int, directions: int
-) -> None:
-    if not isinstance(state, tuple) or len(state) != 2:
+def _require_array(name: str, array: object, dtype: np.dtype | None, shape: Sequence[int | str], remedy: str) -> None:
+    """Raises ConfigError for another type (None: integers) or shape, in which a word stands for any size."""
+    found = getattr(array, "shape", ())
+    if (
+        not isinstance(array, np.ndarray)
+        or (array.dtype.kind not in "iu" if dtype is None else array.dtype != dtype)
+        or len(found) != len(shape)
+        or any(isinstance(one, int) and one != size for one, size in zip(shape, found, strict=True))
+    ):
         raise ConfigError(
-            f"the state is a {type(state).__name__}, but a state has two arrays, hidden and cell. Pass the State that "
-            "a call before has returned, or None for zeros."
+            f"{name}: {type(array).__name__} of {getattr(array, 'dtype', 'no type')} and shape {found}, but this model "
+            f"takes {dtype or 'integers'} of shape ({', '.join(map(str, shape))}). {remedy}"
         )
-    for name, array, size in zip(("hidden", "cell"), state, (sizes.projection, sizes.cell), strict=True):
-        _require_array(f"the state's {name} array", array, sizes.dtype)
-        if array.shape != (layers, batch, directions * size):
-            raise ConfigError(
-                f"the state's {name} array has the shape {array.shape}, but these rows of this model need "
-                f"{(layers, batch, directions * size)}: (layers, batch, directions * {size}). Pass the state of the "
-                "same rows of the same model, hidden first."
-            )
-
-
-def _require_array(name: str, array: object, dtype: np.dtype) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise ConfigError(
-            f"{name}: {_type_of(array)}, but this engine computes in {dtype}. Pass a numpy array of {dtype}, as its "
-            "own functions return."
-        )
-
-
-def _require_integers(name: str, array: object, remedy: str) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
-        raise ConfigError(f"{name}: {_type_of(array)}, but they must be a numpy array of integers. {remedy}")
-
-
-def _type_of(array: object) -> str:
-    """What a caller has passed, as it is named in an error."""
-    return f"{type(array).__name__} of {dtype}" if (dtype := getattr(array, "dtype", None)) else type(array).__name__

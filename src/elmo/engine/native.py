@@ -4,14 +4,16 @@ Source: ops/native/inference/kernel.h; the same in numpy is in `plain` and `toke
 rows beside them, nor on the number of threads, to the last bit. `panels` lays the weights out.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
-from elmo.config import BiLMConfig
+from elmo.config import BiLMConfig, LSTMSettings
 from elmo.engine.panels import PANEL, lay_out
 from elmo.engine.row_packing import RowBatch
-from elmo.engine.weight_store import LayerWeights, LSTMSettings, Tensors, Weight
+from elmo.engine.weight_store import LayerWeights, Tensors, Weight
 from elmo.ops import native
 from elmo.ops.native.arguments import aligned
 from elmo.ops.native.character_encoder import CharacterEncoder
@@ -46,23 +48,12 @@ class NativeProduct:
         panels = self._matrix.panels
         out = aligned((len(inputs), PANEL * panels), np.float32)
         if bias is not None:
-            bias = np.pad(bias, (0, PANEL * panels - self.outer))
+            bias = np.pad(bias, (0, PANEL * panels - self.outer))  # one of another length is refused below
         size = len(inputs) * PANEL * panels * self.inner
         parts = max(1, min(num_threads(), panels, size // _MULTIPLICATIONS_OF_A_THREAD))
-        limits = [panels * part // parts for part in range(parts + 1)]
-        run_parallel([self._job(inputs, bias, out, *limits[part : part + 2]) for part in range(parts)])
+        multiply = functools.partial(self._matrix.multiply, inputs, bias, out)
+        run_parallel([functools.partial(multiply, *share) for share in _shares(panels, parts)])
         return out[:, : self.outer]
-
-    def _job(
-        self,
-        inputs: Float[np.ndarray, "rows inner"],
-        bias: Float[np.ndarray, " padded"] | None,
-        out: Float[np.ndarray, "rows padded"],
-        first: int,
-        last: int,
-    ) -> Callable[[], None]:
-        """The panels from `first` to `last`, for one thread."""
-        return lambda: self._matrix.multiply(inputs, bias, out, first, last)
 
 
 class NativeLayer:
@@ -135,15 +126,14 @@ class NativeCharacters:
         ids = np.ascontiguousarray(characters, np.int32)
         out = aligned((len(ids), self.size), np.float32)
         parts = max(1, min(num_threads(), len(ids) // _TOKENS_OF_A_THREAD))
-        limits = [len(ids) * part // parts for part in range(parts + 1)]
-        run_parallel([self._job(ids[a:b], out[a:b]) for a, b in zip(limits, limits[1:], strict=False)])
+        shares = [slice(*share) for share in _shares(len(ids), parts)]
+        run_parallel([functools.partial(self._encoder.encode, ids[share], out[share]) for share in shares])
         return out
 
-    def _job(
-        self, ids: Int[np.ndarray, "types characters"], out: Float[np.ndarray, "types size"]
-    ) -> Callable[[], None]:
-        """Some tokens, for one thread."""
-        return lambda: self._encoder.encode(ids, out)
+
+def _shares(size: int, parts: int) -> Iterator[tuple[int, int]]:
+    """Where each of the threads' shares begins and ends."""
+    return pairwise(size * part // parts for part in range(parts + 1))
 
 
 def _matrix(weight: Weight, dtype: ComputeType) -> Matrix:
@@ -152,12 +142,10 @@ def _matrix(weight: Weight, dtype: ComputeType) -> Matrix:
 
 
 def _linear(tensors: Tensors, name: str, dtype: ComputeType) -> tuple[Matrix, Float[np.ndarray, " padded"]]:
-    """Its weight and bias."""
     return _matrix(tensors[f"{name}.weight"], dtype), _padded(np.asarray(tensors[f"{name}.bias"]))
 
 
 def _padded(bias: Float[np.ndarray, " outer"]) -> Float[np.ndarray, " padded"]:
-    """With zeros, to whole panels."""
     return np.pad(bias, (0, -len(bias) % PANEL))
 
 

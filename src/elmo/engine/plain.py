@@ -20,8 +20,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from elmo.config import LSTMSettings
 from elmo.engine.row_packing import RowBatch
-from elmo.engine.weight_store import LayerWeights, LSTMSettings, StoredWeight, Weight
+from elmo.engine.weight_store import LayerWeights, StoredWeight, Weight
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.lstm import Team
 from elmo.shapes import Float, Int
@@ -156,7 +157,6 @@ def _rows_alike(inner: int, width: int, dtype: np.dtype) -> set[int]:
 def _tried(
     rows: int, inner: int, outer: int, dtype: np.dtype
 ) -> tuple[Float[np.ndarray, "rows inner"], Float[np.ndarray, "inner outer"]]:
-    """Factors of some size."""
     chance = np.random.default_rng(0)
     return chance.standard_normal((rows, inner)).astype(dtype), chance.standard_normal((inner, outer)).astype(dtype)
 

@@ -95,7 +95,6 @@ def schedule(
 def _each_in_a_row(
     starts: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"], *, backward: bool
 ) -> Steps:
-    """Every sentence has a row of its own."""
     steps = np.arange(lengths[0] if len(lengths) else 0)[:, None]
     there = lengths > steps
     within = lengths - 1 - steps if backward else steps

@@ -25,7 +25,6 @@ class _Part(NamedTuple):
     projection: Float[np.ndarray, "dim projection"] | None = None
 
     def inputs(self, outputs: Float[np.ndarray, "targets projection"]) -> Float[np.ndarray, "targets dim"]:
-        """What the weight is multiplied with."""
         return outputs if self.projection is None else outputs @ self.projection.T
 
 

@@ -47,11 +47,12 @@ def read_stacks(
     """
     threads, rows = num_threads(), len(lengths)
     parts = min(rows, -(-threads // len(stacks)))
-    shares = [
-        _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, hidden, cell)
-        for part in range(parts)
-        for place, stack in enumerate(stacks)
-    ]
+    order = np.argsort(-lengths, kind="stable")
+    shares: list[_Share] = []
+    for part in range(parts):
+        for place, stack in enumerate(stacks):
+            own = (_columns(one, place, len(stacks)) for one in (layers, hidden, cell))
+            shares.append(_Share(stack, order[part::parts], starts, lengths, *own))
     variants = _variants(shares, threads)
     if not all(layer.shares_columns for stack in stacks for layer in stack.layers):
         variants.pop()
@@ -62,8 +63,9 @@ def read_stacks(
     else:
         variants[1 if len(shares) >= threads else -1]()
     new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
-    for share in shares:
-        share.give_back(new_hidden, new_cell)
+    for index, share in enumerate(shares):
+        for new, own in ((new_hidden, share.hidden), (new_cell, share.cell)):
+            _columns(new, index % len(stacks), len(stacks))[:, share.rows] = own
     return new_hidden, new_cell
 
 
@@ -93,28 +95,19 @@ class _Share:
     def __init__(
         self,
         stack: Stack,
-        place: int,
-        places: int,
-        part: int,
-        parts: int,
-        layers: Float[np.ndarray, "layers_and_tokens positions dim"],
+        rows: Int[np.ndarray, " some"],
         starts: Int[np.ndarray, " batch"],
         lengths: Int[np.ndarray, " batch"],
-        hidden: Float[np.ndarray, "layers batch projections"],
-        cell: Float[np.ndarray, "layers batch cells"],
+        layers: Float[np.ndarray, "layers_and_tokens positions size"],
+        hidden: Float[np.ndarray, "layers batch projection"],
+        cell: Float[np.ndarray, "layers batch cell"],
     ) -> None:
-        self.stack = stack
-        order = np.argsort(-lengths, kind="stable")
-        self.rows = order[part::parts]
-        own = lengths[self.rows]
-        steps = schedule(starts[self.rows], own, backward=stack.backward)
-        size = hidden.shape[2] // places
-        mine = layers[:, :, place * size : (place + 1) * size]
-        self._place = place, places
+        self.stack, self.rows = stack, rows
+        steps = schedule(starts[rows], lengths[rows], backward=stack.backward)
         # Contiguous, unlike [:, rows].
-        hidden, cell = self._state = [np.take(_columns(one, place, places), self.rows, 1) for one in (hidden, cell)]
+        self.hidden, self.cell = np.take(hidden, rows, 1), np.take(cell, rows, 1)
         self.batches = [
-            RowBatch(steps, mine[index], mine[index + 1], hidden[index], cell[index], skips)
+            RowBatch(steps, layers[index], layers[index + 1], self.hidden[index], self.cell[index], skips)
             for index, skips in enumerate(stack.skips)
         ]
 
@@ -132,14 +125,9 @@ class _Share:
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 
-    def give_back(self, *state: Float[np.ndarray, "layers batch _"]) -> None:
-        """Writes the new hidden and cell state of these rows, even of those without tokens, in its place among all."""
-        for whole, part in zip(state, self._state, strict=True):
-            _columns(whole, *self._place)[:, self.rows] = part
-
 
 def _columns(
-    state: Float[np.ndarray, "layers batch values"], place: int, places: int
-) -> Float[np.ndarray, "layers batch some_values"]:
-    size = state.shape[2] // places
-    return state[:, :, place * size : (place + 1) * size]
+    values: Float[np.ndarray, "layers rows values"], place: int, places: int
+) -> Float[np.ndarray, "layers rows some_values"]:
+    size = values.shape[2] // places
+    return values[:, :, place * size : (place + 1) * size]

@@ -33,7 +33,6 @@ class StoredWeight:
         self._form = restored
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> Float[np.ndarray, "outer inner"]:
-        """The values."""
         return np.asarray(self.given, dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,14 +100,6 @@ class LayerWeights(NamedTuple):
         bias, size = self.bias.copy(), self.cell_size
         bias[size : 2 * size] += forget_bias
         return bias
-
-
-class LSTMSettings(NamedTuple):
-    """A layer's constants; a clip of None means no clip."""
-
-    forget_bias: float
-    cell_clip: float | None
-    projection_clip: float | None
 
 
 def layer_weights(tensors: Tensors, direction: str, index: int) -> LayerWeights:

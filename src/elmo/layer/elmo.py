@@ -5,7 +5,7 @@ sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries rem
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -17,11 +17,11 @@ from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.layer_choice import Layers
 from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
-from elmo.text.sentence_checks import checked_count, checked_sentences
+from elmo.setting_checks import Chance, from_to, require_value
+from elmo.text.sentence_checks import checked_sentences
 from elmo.weights import hub
 
 Sentences = Sequence[Sequence[str]]
@@ -87,7 +87,9 @@ class ELMo(nn.Module):
         """
         super().__init__()
         hub.refuse_name(bilm, "ELMo", "a BiLM")
-        _check(num_mixes, dropout, trainable)
+        require_value("num_mixes", num_mixes, Annotated[int, from_to(1, _MOST_MIXES)])
+        require_value("dropout", dropout, Chance)
+        require_value("trainable", trainable, bool)
         num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
         self.mixes = nn.ModuleList(
@@ -200,13 +202,14 @@ class ELMo(nn.Module):
 
         0.001 is usual; 1 keeps the mixes close to the plain average. Source: paper section 3.3; no factor of 1/2.
         """
-        return strength * torch.stack([mix.penalty() for mix in modules_of(self.mixes, ScalarMix)]).sum()
+        return strength * torch.stack([mix.penalty() for mix in self._scalar_mixes()]).sum()
 
     def mix_weights(self) -> list[dict[str, Any]]:
         """For each mix its normalized "weights", token layer first, and its "gamma"."""
-        return [
-            {"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in modules_of(self.mixes, ScalarMix)
-        ]
+        return [{"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in self._scalar_mixes()]
+
+    def _scalar_mixes(self) -> list[ScalarMix]:
+        return cast(list[ScalarMix], list(self.mixes))
 
     def learned_state_dict(self) -> dict[str, Float[Tensor, "..."]]:
         """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""
@@ -269,15 +272,3 @@ class ELMo(nn.Module):
 
 # torch 2.6 has no such function.
 _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
-
-
-def _check(num_mixes: int, dropout: float, trainable: bool) -> None:
-    if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
-        raise ConfigError(
-            f"num_mixes must be at most {_MOST_MIXES} (got {num_mixes}): a model needs one for each place that reads "
-            "vectors. Pass 1 or 2."
-        )
-    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout < 1:
-        raise ConfigError(f"dropout, a probability, must be at least 0 and below 1 (got {dropout!r}). Pass 0 for none.")
-    if not isinstance(trainable, bool):
-        raise ConfigError(f"trainable must be True or False (got {trainable!r}).")

@@ -25,7 +25,6 @@ from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM, ProjectedLSTMLayer
 from elmo.model.token_encoder import Convolution, Highway, TokenEncoder
 from elmo.ops.native.kinds import ComputeType, native_types
-from elmo.ops.projected_lstm import LSTMSettings
 from elmo.process.thread_lock import ThreadLock
 from elmo.text.batches import number_tokens, pad
 from elmo.weights.shapes import network_shapes
@@ -188,7 +187,6 @@ def _shapes(config: BiLMConfig) -> dict[str, tuple[int, ...]]:
 def _is_as_built(bilm: BiLM) -> bool:
     """Whether the biLM is what `BiLM(config)` builds, without hooks."""
     config = bilm.config
-    settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
     return (
         not hooks_of_all._global_forward_hooks
         and not hooks_of_all._global_forward_pre_hooks
@@ -197,7 +195,7 @@ def _is_as_built(bilm: BiLM) -> bool:
         and bilm.token_encoder.config == config
         and len(bilm.token_encoder.highways if config.has_characters else ()) == config.num_highway
         and all(lstm.skip_connections == config.skip_connections for lstm in bilm.lstms)
-        and all(layer.settings == settings for lstm in bilm.lstms for layer in lstm.layers)
+        and all(layer.settings == config.lstm_settings for lstm in bilm.lstms for layer in lstm.layers)
     )
 
 

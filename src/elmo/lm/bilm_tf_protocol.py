@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.sums import Perplexity
 from elmo.process.progress.report import Progress, following
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.text.vocabulary import TargetIds
 
 BATCH_SIZE = 256
@@ -58,8 +59,7 @@ def evaluate_like_bilm_tf(
     `progress`: receives the tokens that each direction reads; True: bars on stderr.
     Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
-    if batch_size < 1:
-        raise ConfigError(f"batch_size must be at least 1 (got {batch_size}): it is the number of rows read together.")
+    require_value("batch_size", batch_size, PositiveInt)
     text = list(sentences)
     rows, steps = fill_rows([len(sentence) + 1 for sentence in text], batch_size)
     if steps == 0:

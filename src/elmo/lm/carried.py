@@ -4,7 +4,7 @@ Source: bilm-tf `bilm/data.py` and `bin/run_test.py`; docs/specification.md, 6.2
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,7 +36,9 @@ def carried_nats(
     read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
     found: list[list[Float[np.ndarray, " some"]]] = [[] for _ in rows]
-    for window in _windows([len(row) for row in inputs], max_tokens):
+    width = max(1, math.ceil(max_tokens / max(1, len(rows))))
+    for start in range(0, max(map(len, inputs), default=0), width):
+        window = slice(start, start + width)
         poll()
         places, lengths = _padded([row[window] for row in inputs])
         answers, _ = _padded([row[window] for row in targets])
@@ -69,17 +71,9 @@ def _numbered(
     return list(numbers), inputs, targets
 
 
-def _windows(lengths: Sequence[int], max_tokens: int) -> Iterator[slice]:
-    """Parts of the rows that are read at once."""
-    width = max(1, math.ceil(max_tokens / max(1, len(lengths))))
-    for start in range(0, max(lengths, default=0), width):
-        yield slice(start, start + width)
-
-
 def _padded(
     rows: Sequence[Int[np.ndarray, " tokens"]],
 ) -> tuple[Int[np.ndarray, "rows longest"], Int[np.ndarray, " rows"]]:
-    """(rows, longest) padded with 0, and the lengths."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
     for line, row in zip(padded, rows, strict=True):

@@ -5,6 +5,7 @@ It is a table of tab-separated columns under a header line, a document per row. 
 Its source is what the column `group` says, or `source`, or else the first part of `doc` ("nsmc" of "nsmc/10072").
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from elmo.errors import ConfigError, TextError
 from elmo.text.files.lines import utf8_lines
 
 ELSEWHERE = "(not in the manifest)"
+
+_NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ def read_manifest(path: Path | str, part: str) -> Sources:
     """
     wanted_set, _, wanted_split = part.rpartition("/")
     documents, parts = [], set()
-    for row in _rows(path):
+    for where, row in _rows(path):
         found = (row.get("set", wanted_set), row.get("split", wanted_split))
         parts.add("/".join(found))
         if found == (wanted_set, wanted_split):
-            documents.append(_document(row))
+            documents.append(_document(where, row))
     if not documents:
         raise ConfigError(
             f"{path} has no documents of {part!r}, so no line would have a source. Its parts are: "
@@ -83,52 +86,33 @@ def part_of(text: Path | str) -> str:
     return f"{path.parent.name}/{path.name.split('.')[0]}"
 
 
-class _Row(dict[str, str]):
-    """Column -> content, and the row's file and line for messages."""
-
-    where: str
-
-
-def _rows(path: Path | str) -> Iterator[_Row]:
-    header: list[str] | None = None
-    for number, line in enumerate(utf8_lines(path), start=1):
-        fields = line.split("\t")
-        if header is None:
-            header = fields
-            _require_columns(path, header)
-            continue
-        if len(fields) != len(header):
-            raise TextError(
-                f"{path}:{number}: {len(fields)} columns, but the header has {len(header)}. Separate columns by "
-                "one tab each."
-            )
-        row = _Row(zip(header, fields, strict=True))
-        row.where = f"{path}:{number}"
-        yield row
-
-
-def _require_columns(path: Path | str, header: list[str]) -> None:
+def _rows(path: Path | str) -> Iterator[tuple[str, dict[str, str]]]:
+    """File and line of each row, for messages, and its cells by column."""
+    lines = utf8_lines(path)
+    header = next(lines, "").split("\t")
     missing = [name for name in ("first_line", "lines") if name not in header]
     if missing or not {"group", "source", "doc"} & set(header):
-        needed = ", ".join(missing) or "group, source or doc"
         raise TextError(
-            f"{path}:1: no column {needed}. A manifest begins with a header line that names its tab-separated "
-            f"columns; here they are: {', '.join(header)[:200]}."
+            f"{path}:1: no column {', '.join(missing) or 'group, source or doc'}. A manifest begins with a header line "
+            f"that names its tab-separated columns; here they are: {', '.join(header)[:200]}."
         )
+    for number, line in enumerate(lines, start=2):
+        cells = line.split("\t")
+        if len(cells) != len(header):
+            raise TextError(
+                f"{path}:{number}: {len(cells)} columns, but the header has {len(header)}. Separate columns by one tab "
+                "each."
+            )
+        yield f"{path}:{number}", dict(zip(header, cells, strict=True))
 
 
-def _document(row: _Row) -> Document:
-    first, lines = (_number(row, name) for name in ("first_line", "lines"))
-    if first == 0:
-        raise TextError(f"{row.where}: first_line is '0', but lines count from 1. Change it to the line's number.")
-    return Document(first, first + lines, _source(row))
-
-
-def _source(row: _Row) -> str:
-    return row.get("group") or row.get("source") or row["doc"].split("/")[0]
-
-
-def _number(row: _Row, name: str) -> int:
-    if not row[name].isascii() or not row[name].isdigit() or len(row[name]) > 12:
-        raise TextError(f"{row.where}: {name} must be a whole number of at most 12 digits (got {row[name]!r}).")
-    return int(row[name])
+def _document(where: str, row: dict[str, str]) -> Document:
+    for name, least in (("first_line", 1), ("lines", 0)):
+        if not _NUMBER.fullmatch(row[name]) or int(row[name]) < least:
+            raise TextError(
+                f"{where}: {name} must be a whole number from {least} on, of at most 12 digits (got {row[name]!r}). "
+                "Change it."
+            )
+    first = int(row["first_line"])
+    source = row.get("group") or row.get("source") or row.get("doc", "").split("/")[0]
+    return Document(first, first + int(row["lines"]), source)

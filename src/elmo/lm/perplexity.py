@@ -18,16 +18,17 @@ probabilities multiply to p(w1, ..., wn, </S>), the backward one's to p(wn, ...,
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.manifest import Sources
 from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.vocabulary import TargetIds
@@ -193,8 +194,7 @@ def scores(
     `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
-    if state not in get_args(EvaluationState):
-        raise ConfigError(f"state must be one of: {', '.join(get_args(EvaluationState))} (got {state!r}).")
+    require_value("state", state, EvaluationState)
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
@@ -247,28 +247,22 @@ def _carried_scores(
     for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
         read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll, progress=progress)
-        split = [_split(numbers, part) for numbers, part in zip(read, order, strict=True)]
-        nats[direction] = list(
-            itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)
-        )
+        found: list[Float[np.ndarray, " some"]] = []
+        for numbers, part in zip(read, order, strict=True):
+            split = np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in part])[:-1])
+            found += split if direction == "forward" else split[::-1]
+        nats[direction] = found
     for index, sentence in enumerate(sentences):
         yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _kinds(sentence, model.target_ids))
 
 
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
     """The text cut into at most `rows` parts of about the same number of tokens; sentences stay whole."""
-    if rows < 1:
-        raise ConfigError(f"rows must be at least 1 (got {rows}): it is the number of parts read together.")
+    require_value("rows", rows, PositiveInt)
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences])
     cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
     bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})
     return [list(sentences[start:end]) for start, end in itertools.pairwise(bounds)]
-
-
-def _split(
-    numbers: Float[np.ndarray, " predictions"], sentences: Sequence[Sequence[str]]
-) -> list[Float[np.ndarray, " some"]]:
-    return np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in sentences])[:-1])
 
 
 def _kinds(sentence: Sequence[str], ids: TargetIds) -> Int[np.ndarray, " tokens"]:

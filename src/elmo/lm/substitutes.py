@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elmo.engine.softmax import log_softmax
-from elmo.errors import ConfigError
 from elmo.lm.language_model import LanguageModel
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Float
 from elmo.text.batches import number_tokens, pad
 from elmo.text.sentence_checks import require_place
@@ -40,8 +40,7 @@ def substitutes(model: LanguageModel, sentence: Sequence[str], place: int, count
     Raises ConfigError for a place outside the sentence or a count below 1.
     """
     require_place(sentence, place)
-    if count < 1:
-        raise ConfigError(f"count must be at least 1 (got {count}): it is the number of words returned.")
+    require_value("count", count, PositiveInt)
     log_probabilities = _log_probabilities(model, sentence, place)
     ids = model.target_ids
     for values in log_probabilities.values():

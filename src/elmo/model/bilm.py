@@ -22,10 +22,10 @@ from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
 from elmo.process.keywords import known_keywords
-from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.facts import byte_map
 from elmo.weights.native.write import write as write_checkpoint
 
 
@@ -72,7 +72,13 @@ class BiLM(nn.Module):
         super().__init__()
         hub.refuse_name(config, "BiLM", "a BiLMConfig")
         self.config = config
-        self.token_map = token_map if token_map is not None else _byte_map(config)
+        token_map = token_map or byte_map(config)
+        if token_map is None:
+            raise ConfigError(
+                f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
+                "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
+            )
+        self.token_map = token_map
         self.token_encoder = TokenEncoder(config)
         for direction in config.directions:
             self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
@@ -165,7 +171,7 @@ class BiLM(nn.Module):
         for direction, lstm, hidden, cell in zip(
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
-            turn = _reverser(lengths, tokens) if direction == "backward" else _unchanged
+            turn = _reverser(lengths, tokens) if direction == "backward" else lambda values: values
             outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
@@ -176,7 +182,6 @@ class BiLM(nn.Module):
     def _require_fitting(
         self, vectors: Float[Tensor, "batch tokens _"], lengths: Shaped[Tensor, "..."], state: BiLMState
     ) -> None:
-        """ConfigError for lengths or a state of another batch or another model."""
         batch, tokens, _ = vectors.shape
         if lengths.is_floating_point() or lengths.dtype == torch.bool or lengths.shape != (batch,):
             raise ConfigError(
@@ -189,17 +194,12 @@ class BiLM(nn.Module):
                 f"a length is {wrong}, but the rows have vectors of {tokens} tokens. Lengths count the tokens of each "
                 "row, the boundaries included if `vectors` has them."
             )
-        expected = self.zero_state(batch)
-        for name, given, fitting in (
-            ("hidden", state.hidden, expected.hidden),
-            ("cell", state.cell, expected.cell),
-        ):
-            if given.shape != fitting.shape:
-                raise ConfigError(
-                    f"the state's {name} has the shape {tuple(given.shape)}, but this model and {batch} rows need "
-                    f"{tuple(fitting.shape)}: (layers, rows, width). Pass the state of a batch of as many rows that "
-                    "this model read."
-                )
+        found, needed = ([tuple(part.shape) for part in one] for one in (state, self.zero_state(batch)))
+        if found != needed:
+            raise ConfigError(
+                f"the state has the shapes {found}, but this model and {batch} rows need {needed}, hidden first: "
+                "(layers, rows, width). Pass the state of a batch of as many rows that this model read."
+            )
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
         """`token_vectors` of tokens as text; boundary tokens are recognized by their spelling."""
@@ -279,15 +279,6 @@ class BiLM(nn.Module):
         return characters, columns[..., -1] if self.config.has_words else None
 
 
-def _byte_map(config: BiLMConfig) -> TokenMap:
-    if config.characters != "bytes" or config.has_words:
-        raise ConfigError(
-            f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
-            "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
-        )
-    return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
-
-
 def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
     present = (ids > 0).any(dim=2)
     gaps = (present[:, 1:] & ~present[:, :-1]).any(dim=1)
@@ -297,10 +288,6 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
             "may only follow a sentence. An empty token has ids of its own: make them with character_ids()."
         )
     return present.sum(dim=1)
-
-
-def _unchanged(values: Float[Tensor, "batch tokens projection"]) -> Float[Tensor, "batch tokens projection"]:
-    return values
 
 
 def _reverser(

@@ -6,16 +6,15 @@ Both directions are the same stack: the backward language model reads its senten
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
-from elmo.model.module_list import modules_of
 from elmo.ops.projected_lstm import (
     LayerWeights,
-    LSTMSettings,
     projected_lstm_packed,
     projected_lstm_reference,
     projected_lstm_window,
@@ -32,7 +31,7 @@ class ProjectedLSTMLayer(nn.Module):
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
-        self.settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
+        self.settings = config.lstm_settings
         gates, size = 4 * config.cell_size, config.projection_size
         self.input_weight = nn.Parameter(torch.empty(gates, size))
         self.recurrent_weight = nn.Parameter(torch.empty(gates, size))
@@ -128,7 +127,7 @@ class ProjectedLSTM(nn.Module):
         forgotten before a token.
         """
         hiddens, cells = [], []
-        for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
+        for index, layer in enumerate(cast(list[ProjectedLSTMLayer], list(self.layers))):
             inputs = inputs if drop is None else drop(inputs)
             result, new_hidden, new_cell = projected_lstm_window(
                 inputs, hidden[index], cell[index], layer.weights, layer.settings, keep, product_dtype

@@ -5,13 +5,11 @@ sentence: ["The", "river", "bank"] may be one tokenized sentence, passed without
 of one word. Nobody can know, so it is an error that names both ways to write it.
 """
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import LARGEST_COUNT
 
 # Sentences of a stream that are looked at before the first one is given on.
 _LOOKED_AT = 512
@@ -119,22 +117,6 @@ def require_place(tokens: Sequence[str], place: int) -> None:
             f"place is {place}, but the sentence has {len(tokens)} tokens. "
             + (f"Use a place from 0 to {len(tokens) - 1}." if len(tokens) else "Pass a sentence with tokens.")
         )
-
-
-def checked_count(value: Any, name: str, what: str) -> int:
-    """`value` as an int of at least 1, else ConfigError; `what` the argument `name` counts, for the message."""
-    try:
-        count = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        count = None
-    if count is None or not 1 <= count <= LARGEST_COUNT:
-        most = "" if count is None or count < 1 else f" and at most {LARGEST_COUNT:,}"
-        shown = _short(value) if count is None else count
-        raise ConfigError(
-            f"{name}, a number of {what}, must be an integer of at least 1{most} (got {shown}). Leave it out for the "
-            "default."
-        )
-    return count
 
 
 def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import Literal, TypedDict, Unpack
 
-from elmo.errors import ConfigError
+from elmo.setting_checks import require_value
 from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
@@ -77,8 +77,7 @@ def rows_and_form(
     remedy: Remedy = "encode or skip",
 ) -> tuple[Form, Iterator[tuple[int, Row]]]:
     """As `read_rows`, and the form that the first lines have, which are read here."""
-    if errors not in get_args(OnBadText):
-        raise ConfigError(f"errors must be strict or skip (got {errors!r}).")
+    require_value("errors", errors, OnBadText)
     codec = checked_encoding(encoding)
     check_is_text_file(path)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)

@@ -23,9 +23,10 @@ import numpy as np
 
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, TextError
+from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
-from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_lines, words_of
+from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
 
 UNKNOWN = "<UNK>"
 SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
@@ -125,8 +126,9 @@ class Vocabulary:
         object.__setattr__(self, "words", tuple(self.words))
         if self.words[:3] != SPECIAL_WORDS:
             raise TextError(
-                f"the vocabulary begins with {list(self.words[:3])}, but the model needs {list(SPECIAL_WORDS)} there "
-                "for boundaries and unknown words. Put these three words first, one per line."
+                f"the first three words must be {', '.join(SPECIAL_WORDS)} (got {', '.join(self.words[:3])}): without "
+                "them boundaries and unknown words would get the ids of other words. Put them first, one per line, or "
+                "let 'elmo prepare' make the vocabulary."
             )
         # Of equal words the last one's id counts, as in bilm-tf; the special words' ids never move.
         object.__setattr__(self, "_targets", TargetIds(self.words))
@@ -196,11 +198,11 @@ class Vocabulary:
 
         Raises TextError if the file is missing, is not UTF-8, or doesn't begin with `<S>`, `</S>`, `<UNK>`.
         """
-        lines = read_lines(Path(path))
-        words = tuple(words_of(lines))
-        if words[:3] != SPECIAL_WORDS:
-            raise TextError(_without_specials(path, lines))
-        return cls(words)
+        words = tuple(read_word_list(Path(path)))
+        try:
+            return cls(words)
+        except TextError as error:
+            raise TextError(f"{path}: {error}") from None
 
 
 def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> None:
@@ -211,10 +213,8 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
             f"the vocabulary size must be at least {least} (got {max_size}): {SPECIAL_WORDS}{beginnings} belong to it, "
             "and a word. Choose for instance 30000."
         )
-    if min_count < 1:
-        raise ConfigError(f"min_count must be at least 1 (got {min_count}): a word not in the text has no count.")
-    if num_beginnings < 0:
-        raise ConfigError(f"num_beginnings must be at least 0, which means no beginnings (got {num_beginnings}).")
+    require_value("min_count", min_count, PositiveInt)
+    require_value("num_beginnings", num_beginnings, NotNegativeInt)
 
 
 def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:
@@ -226,14 +226,3 @@ def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:
 
 def _can_be_listed(word: str) -> bool:
     return word not in SPECIAL_WORDS and word != SKIPPED_LINE and not is_beginning(word)
-
-
-def _without_specials(path: Path | str, lines: Sequence[str]) -> str:
-    found = ", ".join(
-        f"{word} {f'in line {lines.index(word) + 1}' if word in lines else 'nowhere'}" for word in SPECIAL_WORDS
-    )
-    return (
-        f"{path}: the first three words must be {', '.join(SPECIAL_WORDS)}, but the file has {found}. Without them "
-        "boundaries and unknown words would get the ids of other words. Put them first, or let 'elmo prepare' make the "
-        "vocabulary."
-    )

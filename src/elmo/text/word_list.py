@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from elmo.disk.bounded import LIMITS_VARIABLE, limit_now, read_bytes
+from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import TextError
 
 SKIPPED_LINE = "!!!MAXTERMID"
@@ -19,7 +19,6 @@ million."""
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_BYTES_PER_WORD = 16
 
 
 def read_word_list(path: Path) -> list[str]:
@@ -27,31 +26,11 @@ def read_word_list(path: Path) -> list[str]:
 
     A word may occur twice: both rows exist, and the later one's id is the word's. Raises TextError with file and line.
     """
-    return words_of(read_lines(path))
-
-
-def words_of(lines: Iterable[str]) -> list[str]:
-    """The words that are in the lines of a list."""
-    return [line for line in lines if line != SKIPPED_LINE]
-
-
-def read_lines(path: Path) -> list[str]:
-    """All lines of a list, stripped, also those that aren't words. Raises as `read_word_list`."""
-    try:
+    with readable(path, TextError, "Name the vocabulary file the model was trained with, one word per line."):
         content = read_bytes(path, limit=MAX_BYTES)
-    except OSError as error:
-        raise TextError(
-            f"{path}: can't be read: {error.strerror or error}. Name the vocabulary file the model was trained with, "
-            "one word per line."
-        ) from None
     text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
-    limit = limit_now(MAX_BYTES) // _BYTES_PER_WORD
-    if (lines := text.count("\n")) > limit:
-        raise TextError(
-            f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Name the vocabulary file the "
-            f"model was trained with; set {LIMITS_VARIABLE}=1 to read more."
-        )
-    return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
+    lines = text.removesuffix("\n").split("\n") if text else []
+    return [line.strip() for line in lines if line.strip() != SKIPPED_LINE]
 
 
 def encoded_word_list(words: Iterable[str]) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import file_hash
+from elmo.disk.bounded import file_hash, readable
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.token_map import TokenMap
@@ -75,12 +75,11 @@ def read_hashed(files: Sequence[Path], read: Callable[[], Checkpoint]) -> Checkp
 
 
 def _source_files(files: Sequence[Path]) -> tuple[SourceFile, ...]:
-    try:
-        return tuple(SourceFile(path, file_hash(path)) for path in files)
-    except OSError as error:
-        raise WeightFileError(
-            f"{error.filename}: can't be read: {error.strerror or error}. Check the file and its permissions."
-        ) from None
+    found = []
+    for path in files:
+        with readable(path, WeightFileError, "Check the file and its permissions."):
+            found.append(SourceFile(path, file_hash(path)))
+    return tuple(found)
 
 
 def required_softmax(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.arrays import ArraysError, read_npz
-from elmo.disk.bounded import open_regular, read_bytes, shown
+from elmo.disk.bounded import open_regular, read_bytes, readable, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.weights.shapes import Shape
@@ -43,6 +43,7 @@ _PARAMS_BYTES = 1 << 16
 _WORDS_BYTES = 8 << 30
 _LONGEST_LINE = 1 << 20
 _MOST_UNITS = 10_000
+_GET = "Get the model again, or train one: elmo context2vec TEXT -o FOLDER"
 _MODEL_FILE, _WORDS_FILE = "context2vec.npz", "context2vec.targets"
 FILES = frozenset({PARAMS_FILE, _MODEL_FILE, _WORDS_FILE})
 
@@ -162,12 +163,8 @@ def _params_file(path: Path) -> Path:
 
 def _params(path: Path) -> dict[str, str]:
     try:
-        lines = read_bytes(path, limit=_PARAMS_BYTES).decode("utf-8").splitlines()
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read: {error.strerror or error}. Name the .params file of a context2vec model, or a "
-            "folder that 'elmo context2vec' made."
-        ) from None
+        with readable(path, WeightFileError, _GET):
+            lines = read_bytes(path, limit=_PARAMS_BYTES).decode("utf-8").splitlines()
     except UnicodeDecodeError:
         raise _wrong(path, "is not UTF-8 text") from None
     pairs = (line.partition("\t") for line in lines if line.strip() and not line.startswith("#"))
@@ -184,19 +181,17 @@ def _beside(params: Path, values: dict[str, str], key: str) -> Path:
 
 def _words(path: Path) -> tuple[str, ...]:
     """The words of the lines; their vectors are in the model's targets too."""
-    try:
-        with open_regular(path) as file:
-            header = file.readline(100).split()
-            count = int(header[0])
-            words = []
-            while line := file.readline(_LONGEST_LINE):
-                words.append(line.partition(b" ")[0].decode("utf-8"))
-                if len(words) > count or file.tell() > _WORDS_BYTES:
-                    break
-    except OSError as error:
-        raise _wrong(path, f"can't be read: {error.strerror or error}") from None
-    except (ValueError, IndexError):
-        raise _wrong(path, "is not a text of words and vectors that begins with their count") from None
+    with readable(path, WeightFileError, _GET):
+        try:
+            with open_regular(path) as file:
+                count = int(file.readline(100).split()[0])
+                words = []
+                while line := file.readline(_LONGEST_LINE):
+                    words.append(line.partition(b" ")[0].decode("utf-8"))
+                    if len(words) > count or file.tell() > _WORDS_BYTES:
+                        break
+        except (ValueError, IndexError):
+            raise _wrong(path, "is not a text of words and vectors that begins with their count") from None
     if len(words) != count:
         raise _wrong(path, f"promises {count:,} words, but has {'more' if len(words) > count else len(words)}")
     if tuple(words[:3]) != SPECIAL_WORDS or len(set(words)) < count:
@@ -206,10 +201,8 @@ def _words(path: Path) -> tuple[str, ...]:
 
 def _arrays(path: Path, expected: dict[str, Shape]) -> dict[str, np.ndarray]:
     try:
-        with open_regular(path) as file:
+        with readable(path, WeightFileError, _GET), open_regular(path) as file:
             arrays = read_npz(file, expected)
-    except OSError as error:
-        raise _wrong(path, f"can't be read: {error.strerror or error}") from None
     except ArraysError as error:
         raise _wrong(path, f"{error}, so it is not an .npz of a context2vec model of these sizes") from None
     require_finite(arrays, str(path), "array")
@@ -217,7 +210,7 @@ def _arrays(path: Path, expected: dict[str, Shape]) -> dict[str, np.ndarray]:
 
 
 def _wrong(path: Path, what: str) -> WeightFileError:
-    return WeightFileError(f"{path}: {what}. Get the model again, or train one: elmo context2vec TEXT -o FOLDER")
+    return WeightFileError(f"{path}: {what}. {_GET}")
 
 
 def write(

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo.disk.bounded import shown
 from elmo.errors import WeightFileError
 from elmo.weights.pickle import read_state_dict
-from elmo.weights.shapes import Shape
+from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
 
 PUBLISHED = "wmtlstm-8f474287.pth"
@@ -37,19 +36,10 @@ class CoVeModel:
     """By torch's names in a two-layer `nn.LSTM`; gates in torch's order: input, forget, cell, output."""
 
 
-@dataclass(frozen=True)
-class CoVeFiles:
-    """What a folder holds."""
+def files_of(folder: Path | str) -> tuple[Path, Path]:
+    """The weights in a folder, NAME.pth, and the word vectors, whatever their name.
 
-    weights: Path
-    vectors: Path
-
-
-def files_of(folder: Path | str) -> CoVeFiles:
-    """The two files of a folder: the weights, NAME.pth, and the word vectors, whatever their name. Folders in it, such
-    as the training's, don't count.
-
-    Raises WeightFileError if there are others, or fewer.
+    Folders in it, such as the training's, don't count. Raises WeightFileError if there are other files, or fewer.
     """
     folder = Path(folder)
     try:
@@ -61,7 +51,7 @@ def files_of(folder: Path | str) -> CoVeFiles:
     if len(weights) != 1 or len(vectors) != 1:
         names = ", ".join(path.name for path in found[:5]) or "nothing"
         raise _wrong_folder(folder, f"holds {names}{', ...' if len(found) > 5 else ''}")
-    return CoVeFiles(weights[0], vectors[0])
+    return weights[0], vectors[0]
 
 
 def read(path: Path | str) -> CoVeModel:
@@ -70,14 +60,8 @@ def read(path: Path | str) -> CoVeModel:
     tensors = read_state_dict(path)
     found = {name: tensor.shape for name, tensor in tensors.items()}
     cells, word_dim = _sizes(found)
-    expected = shapes(word_dim, cells)
-    for name in {**expected, **found}:
-        if found.get(name) != expected.get(name):
-            raise WeightFileError(
-                f"{path}: the tensor {shown(name)} has shape {found.get(name)}, but {expected.get(name)} was expected "
-                "(None: no such tensor): the file doesn't hold CoVe's two-layer LSTM. Name the file that its authors "
-                f"published, {PUBLISHED}."
-            )
+    expected = shapes(word_dim, cells).items()
+    require_agreement(found, expected, file=str(path), asked_by=f"CoVe's LSTM ({PUBLISHED})", kind="tensor")
     require_finite(tensors, str(path), "tensor")
     return CoVeModel(word_dim, cells, {name: tensor.astype(np.float32) for name, tensor in tensors.items()})
 

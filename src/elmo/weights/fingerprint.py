@@ -16,25 +16,10 @@ from elmo.shapes import Shaped
 def digest(tensor: Shaped[np.ndarray, "..."]) -> str:
     """SHA-256 (hexadecimal) over a tensor's type, shape and little-endian bytes."""
     array = np.asarray(tensor)
-    made = TensorDigest(array.dtype, array.shape)
-    made.update(array)
+    dtype = array.dtype.newbyteorder("<")
+    made = hashlib.sha256(f"{dtype.str}{array.shape}".encode())
+    made.update(np.ascontiguousarray(array, dtype=dtype).reshape(-1).view(np.uint8).data)
     return made.hexdigest()
-
-
-class TensorDigest:
-    """The `digest` of a tensor whose values come in blocks, in the order of its rows."""
-
-    def __init__(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-        self._dtype = dtype.newbyteorder("<")
-        self._sum = hashlib.sha256(f"{self._dtype.str}{shape}".encode())
-
-    def update(self, block: Shaped[np.ndarray, "..."]) -> None:
-        """Adds the next values."""
-        self._sum.update(np.ascontiguousarray(block, dtype=self._dtype).reshape(-1).view(np.uint8).data)
-
-    def hexdigest(self) -> str:
-        """The digest of the values so far."""
-        return self._sum.hexdigest()
 
 
 def combine(digests: Mapping[str, str]) -> str:

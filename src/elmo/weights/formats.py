@@ -6,15 +6,13 @@ many_langs   a folder of ELMoForManyLangs: token_embedder.pkl, encoder.pkl, char
 tensorflow   a training checkpoint of bilm-tf: model.ckpt-*.index
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from elmo.disk.bounded import shown
-from elmo.errors import ConfigError, ElmoError, WeightFileError
+from elmo.disk.bounded import readable, shown
+from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.allennlp.names import OPTIONS_FILE, pair_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
@@ -28,6 +26,7 @@ _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z")
 _HDF5_SUFFIXES = (".hdf5", ".h5")
 # Files beside the weights that are HDF5 too.
 _NO_WEIGHTS = ("softmax", "embedding")
+_CHECK = "Check the path and its permissions."
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class _AllenNlpFiles:
 def recognize(path: str | Path) -> str:
     """The format of a folder or file: one of `FORMATS`. Raises WeightFileError if it is none of them."""
     path = Path(path)
-    with _readable(path):
+    with readable(shown(str(path), 300), WeightFileError, _CHECK):
         if _native_folder(path) is not None:
             return "native"
         if _looks_like_allennlp(path):
@@ -50,19 +49,6 @@ def recognize(path: str | Path) -> str:
             if _reader(name).recognizes(path):
                 return name
         raise WeightFileError(_no_model(path))
-
-
-@contextmanager
-def _readable(path: object) -> Iterator[None]:
-    """Errors of the file system (a path too long, not permitted) become one that names the path."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, ElmoError):
-            raise
-        raise WeightFileError(
-            f"{shown(str(path), 300)}: can't be read: {error.strerror or error}. Check the path and its permissions."
-        ) from None
 
 
 def read(
@@ -84,7 +70,7 @@ def read(
     """
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
-    with _readable(model):
+    with readable(shown(str(model), 300), WeightFileError, _CHECK):
         return _read(model, given, with_softmax, narrow)
 
 

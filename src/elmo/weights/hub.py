@@ -5,15 +5,13 @@ it was first used is recorded in the user's cache folder, and later uses of the 
 `org/name@REVISION` (a branch, tag or commit) asks for another one.
 """
 
-import errno
 import os
 import re
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from elmo.disk.atomic import new_file, recover
-from elmo.disk.bounded import is_file, read_bytes
+from elmo.disk.bounded import is_file, read_bytes, readable
 from elmo.disk.cache import cache_folder
 from elmo.errors import ConfigError, ElmoError, MissingExtraError, OutputError, WeightFileError, paths_count_from
 from elmo.process.progress.report import Progress
@@ -37,6 +35,7 @@ _MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic"]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 _LONGEST_NAME = 300
+_CHECK = "Check the path and its permissions."
 # With these endings it is a file, not an id of the hub, though my-run/options.json looks like org/name.
 _ENDINGS = (".json", ".hdf5", ".h5", ".safetensors", ".pkl", ".th", ".pt")
 
@@ -56,7 +55,8 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
     if isinstance(model, tuple | list):
-        return _files_of_pair(model)
+        options, weights = map(_expanded, pair_of(model))
+        return options, weights
     if not isinstance(model, str | Path) or not str(model):
         raise ConfigError(
             f"model must be a name, a path or a pair (options.json, weights.hdf5), not {model!r}. {_names_of_models()}"
@@ -64,7 +64,9 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
     path = _expanded(model)
-    if _exists(path) or recover(path):
+    with readable(_named(path), WeightFileError, _CHECK):
+        is_there = path.exists()
+    if is_there or recover(path):
         return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):
         # Here, because it reads the formats, which ask for names of models themselves.
@@ -73,8 +75,8 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return fetched(model, download=download, progress=progress)
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
-    if isinstance(model, str) and HUB_ID.fullmatch(model) and path.suffix not in _ENDINGS:
-        return _from_hub(model, download)
+    if isinstance(model, str) and (hub_id := HUB_ID.fullmatch(model)) and path.suffix not in _ENDINGS:
+        return _from_hub(hub_id, download)
     raise WeightFileError(
         f"{_named(model)}: there is no such file or folder, and no model of that name. {paths_count_from()}. "
         f"{_names_of_models()}"
@@ -96,12 +98,8 @@ def _unpacked(path: Path) -> Path:
         return path
     from elmo.weights.published.fetch import from_archive  # as above
 
-    try:
+    with readable(path, WeightFileError, _CHECK):
         folder = from_archive(path)
-    except OSError as error:
-        if isinstance(error, ElmoError):
-            raise
-        raise _unreadable(path, error) from None
     return model_folder(folder) or folder
 
 
@@ -113,48 +111,21 @@ def _expanded(model: str | Path) -> Path:
         return Path(model)
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return False
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: OSError) -> WeightFileError:
-    return WeightFileError(
-        f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
-    )
-
-
 def _named(model: str | Path) -> str:
     text = str(model)
     return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
 
 
-def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
-    options, weights = map(_expanded, pair_of(model))
-    for path, what in ((options, "options"), (weights, "weights")):
-        if not (_exists(path) and path.is_file()):
-            raise WeightFileError(
-                f"{_named(path)}: there is no such {what} file. {paths_count_from()}; pass the pair "
-                "(options.json, weights.hdf5) of one model."
-            )
-    return options, weights
-
-
-def _from_hub(hub_id: str, download: bool) -> Path:
-    name = hub_id.partition("@")[0]
+def _from_hub(hub_id: re.Match[str], download: bool) -> Path:
     try:
-        return _downloaded(hub_id, download=download)
+        return _downloaded(hub_id, download)
     except ElmoError:
         raise
     except Exception as error:  # of the hub's library or its HTTP client, whose errors differ by version
         raise WeightFileError(
-            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
-            f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
-            f"'hf download {name} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
+            f"{hub_id[0]}: is not a file or folder here, and the Hugging Face hub did not provide a model of that "
+            f"name: {_first_line(error)} Check the spelling and the network, or get the files by hand: 'hf download "
+            f"{hub_id['name']} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"
         ) from error
 
@@ -176,24 +147,18 @@ def _names_of_models() -> str:
     return f"Bundled models: {names}; 'elmo models' lists all known ones."
 
 
-def _downloaded(hub_id: str, *, download: bool = True) -> Path:
-    """The local folder of the model `org/name` or `org/name@REVISION`; fetched unless it was fetched before.
-
-    `download=False` asks no network. Raises WeightFileError if the hub gives no such model, or one of too many bytes;
-    errors of the hub's library about the network are raised as they are.
-    """
-    match = HUB_ID.fullmatch(hub_id)
-    assert match is not None, hub_id
-    name, revision = match["name"], match["revision"] or _recorded_commit(match["name"])
+def _downloaded(hub_id: re.Match[str], download: bool) -> Path:
+    """The model's local folder; fetched unless it was fetched before."""
+    name, revision = hub_id["name"], hub_id["revision"] or _recorded_commit(hub_id["name"])
     try:
         # Here, because the library takes long to import and is needed for few models only.
         import huggingface_hub
     except ModuleNotFoundError as error:
-        needs = f"the model {hub_id}, which is not a file or folder here, but may be on a hub,"
+        needs = f"the model {hub_id[0]}, which is not a file or folder here, but may be on a hub,"
         raise MissingExtraError("huggingface_hub", "hub", needs) from error
     if download and not (revision and _COMMIT.fullmatch(revision)):
         info = huggingface_hub.model_info(name, revision=revision, files_metadata=True)
-        _require_readable(hub_id, {file.rfilename: file.size or 0 for file in info.siblings or ()})
+        _require_readable(hub_id[0], {file.rfilename: file.size or 0 for file in info.siblings or ()})
         asked, revision = revision, info.sha
         if asked is None and revision:
             _record_commit(name, revision)

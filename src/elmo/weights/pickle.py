@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from elmo.disk.bounded import open_regular, shown
+from elmo.disk.bounded import open_regular, readable, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float, Shaped
 
@@ -68,25 +68,21 @@ def read_state_dict(path: Path) -> dict[str, Float[np.ndarray, "..."]]:
     missing, damaged, or holds anything but a flat dict of dense float tensors.
     """
     path = Path(path)
-    try:
-        with open_regular(path) as file:
-            start, size = file.read(len(_LEGACY_START)), file.seek(0, 2)
-            file.seek(0)
-            if start.startswith(_ZIP_START):
-                return _read_archive(file, size)
-            if start == _LEGACY_START:
-                return _read_legacy(file, size)
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read ({error.strerror or error}). The model's weights are in this file. "
-            "Check the folder and its permissions, or get the missing file from the model's publisher."
-        ) from None
-    except (_Refused, *_DAMAGE) as error:
-        reason = str(error) if isinstance(error, _Refused) else f"{type(error).__name__}: {str(error)[:200]}"
-        raise WeightFileError(
-            f"{path}: refused: {reason}. Only a flat dict of dense float tensors is read: other pickles can run code "
-            f"when they are opened. {_NEXT_STEP}"
-        ) from None
+    with readable(path, WeightFileError, "Check its permissions, or get it from the model's publisher."):
+        try:
+            with open_regular(path) as file:
+                start, size = file.read(len(_LEGACY_START)), file.seek(0, 2)
+                file.seek(0)
+                if start.startswith(_ZIP_START):
+                    return _read_archive(file, size)
+                if start == _LEGACY_START:
+                    return _read_legacy(file, size)
+        except (_Refused, *_DAMAGE) as error:
+            reason = str(error) if isinstance(error, _Refused) else f"{type(error).__name__}: {str(error)[:200]}"
+            raise WeightFileError(
+                f"{path}: refused: {reason}. Only a flat dict of dense float tensors is read: other pickles can run "
+                f"code when they are opened. {_NEXT_STEP}"
+            ) from None
     raise WeightFileError(
         f"{path}: starts with the bytes {start[:4].hex(' ') or 'of nothing (it is empty)'}, which torch.save never "
         f"writes. The file is damaged or is not a PyTorch state dict. {_NEXT_STEP}"

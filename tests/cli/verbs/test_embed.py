@@ -254,7 +254,6 @@ def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp
         ([str(empty), *output], TextError, "empty.txt is empty"),
         ([str(text), *output, "--encoding", "klingon"], ConfigError, "klingon"),
         ([str(tmp_path), *output], TextError, "is a folder"),
-        (["/dev/zero", *output], TextError, "is a device"),
         ([str(text), "-o", str(text), "--to", "npy", "--force"], ConfigError, "is the text itself"),
         ([str(text)], ConfigError, "is a file, but there is no -o"),
         (["nosuchfile.txt"], TextError, "nosuchfile.txt: there is no such file.*echo"),

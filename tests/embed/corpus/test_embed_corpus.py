@@ -254,7 +254,7 @@ def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_pa
     assert len(numbers) == sum(len(line) for line in text.read_text(encoding="utf-8").splitlines())
     with pytest.raises(ConfigError, match="is not the ending of a vector format"):
         embed_corpus(embedder, text, tmp_path / "other.bin")
-    with pytest.raises(ConfigError, match="format is 'xml'"):
+    with pytest.raises(ConfigError, match="format must be one of .* .got 'xml'"):
         embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")
 
 
@@ -296,11 +296,11 @@ def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):
 def test_impossible_arguments_are_refused_before_anything_is_made(embedder, text, tmp_path):
     output = tmp_path / "vectors.npy"
     for settings, error, message in (
-        ({"store": "int8"}, ConfigError, "store is 'int8'"),
-        ({"window": 0}, ConfigError, "window, a number .*got 0"),
+        ({"store": "int8"}, ConfigError, "store must be one of .* .got 'int8'"),
+        ({"window": 0}, ConfigError, "window must be at least 1 .*got 0"),
         ({"layers": 9}, ConfigError, "layers is 9"),
         ({"encoding": "klingon"}, ConfigError, "klingon"),
-        ({"errors": "ignore"}, ConfigError, "errors must be one of strict, skip .*'ignore'"),
+        ({"errors": "ignore"}, ConfigError, "errors must be one of 'strict', 'skip' .got 'ignore'"),
         ({"tokenizer": "magic"}, ConfigError, "no tokenizer 'magic'"),
     ):
         with pytest.raises(error, match=message):

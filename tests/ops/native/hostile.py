@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elmo.config import BiLMConfig
+from elmo.config import BiLMConfig, LSTMSettings
 from elmo.engine import engine as engines
 from elmo.engine.engine import Engine, State
 from elmo.engine.native import NativeLayer, NativeProduct
 from elmo.engine.panels import lay_out
 from elmo.engine.plain import PlainLayer
 from elmo.engine.row_packing import RowBatch
-from elmo.engine.weight_store import LSTMSettings, layer_weights
+from elmo.engine.weight_store import layer_weights
 from elmo.ops import native
 from elmo.ops.native import arguments
 from elmo.ops.native.lstm import Steps, Turns
@@ -459,7 +459,7 @@ def operation_groups() -> dict[str, Group]:
 
     from elmo.ops.alternating_lstm import HighwayWeights, LSTMState, alternating_lstm_packed, alternating_lstm_reference
     from elmo.ops.char_cnn import best_windows, character_vectors
-    from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, projected_lstm_reference, projected_lstm_window
+    from elmo.ops.projected_lstm import LayerWeights, projected_lstm_reference, projected_lstm_window
     from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 
     torch.manual_seed(0)

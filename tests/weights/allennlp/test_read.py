@@ -248,19 +248,19 @@ def test_what_no_shape_shows_must_not_be_missing(written, key):
         ("char_cnn", "n_hihgway", "n_highway"),
     ],
 )
-def test_a_misspelt_key_is_named_with_the_one_that_was_meant(written, section, key, meant):
+def test_a_misspelt_key_is_named_with_those_there_are(written, section, key, meant):
     options = json.loads((written / "options.json").read_text())
     options[section][key] = options[section].pop(meant)
     (written / "options.json").write_text(json.dumps(options))
-    with pytest.raises(WeightFileError, match=f"has the key '{section}.{key}'.*the nearest .* is '{section}.{meant}'"):
+    with pytest.raises(WeightFileError, match=f"'{section}' has the key '{key}'.*the keys are .*{meant}"):
         read_folder(written)
 
 
-def test_a_misspelt_section_is_named_too(written):
+def test_a_misspelt_section_is_noticed_by_the_weights(written):
     options = json.loads((written / "options.json").read_text())
     options["char_cnm"] = options.pop("char_cnn")
     (written / "options.json").write_text(json.dumps(options))
-    with pytest.raises(WeightFileError, match="has the key 'char_cnm'.* is 'char_cnn'"):
+    with pytest.raises(WeightFileError, match="dataset 'embedding' is missing, options.json asks for it"):
         read_folder(written)
 
 

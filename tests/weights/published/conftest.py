@@ -60,8 +60,6 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"ETag": etag} if publisher.validators else {}
         same = self.headers.get("If-Range") in (etag, None) or fault == "ignores If-Range"
         start = int(span.removeprefix("bytes=").rstrip("-")) if span and publisher.ranges and same else 0
-        if fault.startswith("growing "):  # at each request the file is another one, and longer
-            publisher.files[self.path] = content + b"more"
         if (start >= len(content) and start) or fault == "gone":
             return self._answer(416, b"")
         if start:
@@ -70,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "no length":
             headers["Connection"] = "close"
         end = len(content) - start
-        if fault.startswith(("cut ", "growing ")):
+        if fault.startswith("cut "):
             end = int(fault.split()[1])
         return self._answer(206 if start else 200, content[start:], headers, end=end, length=fault != "no length")
 

@@ -135,17 +135,17 @@ def test_a_shorter_file_than_what_is_here_begins_again(tiny, publisher, model_fi
     assert contents(get()) == model_files
 
 
-@pytest.mark.parametrize("faults", ["cut {0}/gone", "growing {0}", "cut {0}"])
+@pytest.mark.parametrize("faults", ["cut 5000/gone", "cut 5000"])
 @pytest.mark.parametrize("validators", [True, False])
-def test_a_file_that_is_never_whole_is_given_up_however_much_of_it_comes(
+def test_a_file_of_which_no_more_comes_than_before_is_given_up(
     tiny, publisher, model_files, faults, validators, monkeypatch
 ):
-    """A server that takes back what it has sent, one whose file grows at every try, one that can't resume."""
+    """A server that takes back what it has sent, and one that can't resume."""
     monkeypatch.setattr(transfer, "_BYTES_OF_SUCCESS", 1000)
-    publisher.validators, publisher.ranges = validators, faults != "cut {0}"
+    publisher.validators, publisher.ranges = validators, faults != "cut 5000"
     publisher.files[WEIGHTS] *= 10
-    publisher.faults = ["", *(fault for size in range(1000, 90_000, 2000) for fault in faults.format(size).split("/"))]
-    with pytest.raises(WeightFileError, match="could not be downloaded.* begin again 5 times|5 times in a row"):
+    publisher.faults = ["", *(40 * faults.split("/"))]
+    with pytest.raises(WeightFileError, match="could not be downloaded.* 5 times in a row"):
         get()
     assert len(publisher.asked) <= 1 + 2 * transfer.TRIES
 
@@ -314,13 +314,13 @@ def test_a_page_that_asks_to_log_in_is_no_model(tiny, publisher, model_files, pl
 def test_fewer_bytes_than_the_weights_have_are_refused(tiny):
     models = sources.known_models()
     models[tiny] = replace(models[tiny], parameters=10**9)
-    with pytest.raises(WeightFileError, match=r"has [\d,]+ bytes, but it must have at least 4,000,000,000"):
+    with pytest.raises(WeightFileError, match=r"has [\d,]+ bytes, but a model's has 4,000,000,000 to"):
         get()
 
 
 def test_more_bytes_than_a_model_has_are_refused(tiny, publisher, monkeypatch):
     monkeypatch.setattr(fetch, "MAX_BYTES", 5000)
-    with pytest.raises(WeightFileError, match="a model has at most 5,000"):
+    with pytest.raises(WeightFileError, match="but a model's has .* to 5,000"):
         get()
     publisher.faults = ["no length"]
     with pytest.raises(WeightFileError, match="more than 5,000 bytes"):

@@ -25,7 +25,8 @@ def made(path: Path, files: dict[str, bytes], *, mode: int = 0) -> Path:
 
 def opened(archive: Path, folder: Path) -> dict[str, bytes]:
     folder.mkdir()
-    unpack(archive, folder, max_bytes=LIMIT)
+    unpacked_size(archive, max_bytes=LIMIT)
+    unpack(archive, folder)
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -35,6 +36,7 @@ def opened(archive: Path, folder: Path) -> dict[str, bytes]:
         (["a", "b"], ["a", "b"]),
         (["x/a", "x/y/b"], ["a", "y/b"]),
         (["x/a", "y/b"], ["x/a", "y/b"]),
+        (["x/x", "x/y/x"], ["x", "y/x"]),
         (["x/a", "x"], None),
     ],
 )
@@ -48,39 +50,25 @@ def test_files_keep_their_folders_but_for_one_around_all(tmp_path, names, expect
         assert sorted(opened(archive, tmp_path / "out")) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("../out", "leads out of the folder"),
-        ("a/../../out", "leads out of the folder"),
-        ("/etc/out", "leads out of the folder"),
-        ("..\\out", "leads out of the folder"),
-        ("C:out", "leads out of the folder"),
-    ],
-)
-def test_a_name_that_leads_out_is_refused(tmp_path, name, why):
-    archive = made(tmp_path / "a.zip", {"fine": b"1", name: b"2"})
-    with pytest.raises(WeightFileError, match=why):
-        opened(archive, tmp_path / "out")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "out"]
-    assert list((tmp_path / "out").iterdir()) == []
+@pytest.mark.parametrize("name", ["../out", "a/../../out", "/etc/out", "..\\out", "C:out"])
+def test_no_name_leads_out_of_the_folder(tmp_path, name):
+    found = opened(made(tmp_path / "a.zip", {"fine": b"1", name: b"2"}), tmp_path / "inside")
+    assert sorted(found.values()) == [b"1", b"2"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "inside"]
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
-def test_links_and_devices_are_refused(tmp_path, kind):
-    with pytest.raises(WeightFileError, match="is a link or a device"):
-        opened(made(tmp_path / "a.zip", {"a": b"/etc/passwd"}, mode=kind | 0o777), tmp_path / "out")
+def test_links_and_devices_become_plain_files(tmp_path, kind):
+    opened(made(tmp_path / "a.zip", {"a": b"/etc/passwd"}, mode=kind | 0o777), tmp_path / "out")
+    assert stat.S_ISREG((tmp_path / "out" / "a").lstat().st_mode)
 
 
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path):
-    zeros = made(tmp_path / "zeros.zip", {"a": bytes(8 << 20)})
-    with pytest.raises(WeightFileError, match="grows more than 200 times"):
-        opened(zeros, tmp_path / "one")
     many = made(tmp_path / "many.zip", {str(number): b"" for number in range(MAX_ENTRIES + 1)})
-    with pytest.raises(WeightFileError, match="it has 65 files, a model has at most 64"):
+    with pytest.raises(WeightFileError, match="it has 65 files of 0 bytes, a model has at most 64 files"):
         opened(many, tmp_path / "two")
     large = made(tmp_path / "large.zip", {str(number): bytes(1 << 20) for number in range(11)})
-    with pytest.raises(WeightFileError, match="unpacked it has 11,534,336 bytes"):
+    with pytest.raises(WeightFileError, match="it has 11 files of 11,534,336 bytes, a model has at most"):
         opened(large, tmp_path / "three")
 
 
@@ -93,11 +81,6 @@ def test_a_file_larger_than_the_archive_states_is_refused(tmp_path):
     archive.write_bytes(content)
     with pytest.raises(WeightFileError):
         opened(archive, tmp_path / "out")
-
-
-def test_two_files_of_one_name_are_refused(tmp_path):
-    with pytest.raises(WeightFileError, match="two of its files have the same name"):
-        opened(made(tmp_path / "a.zip", {"weights.hdf5": b"1", "Weights.hdf5": b"2"}), tmp_path / "out")
 
 
 def test_every_damaged_byte_is_noticed_or_harmless(tmp_path):

@@ -1,6 +1,7 @@
 """`elmo inspect`: what a model's files hold."""
 
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,7 +62,7 @@ def _show_datasets(files: Path | tuple[Path, Path]) -> None:
     with path.open("rb") as opened:
         if opened.read(len(SIGNATURE)) != SIGNATURE:
             return
-    with Hdf5File(path) as file:
+    with closing(Hdf5File(path)) as file:
         width = max(map(len, file.shapes), default=0)
         for name, shape in file.shapes.items():
             print(f"{name:{width}}  {_shape(shape)}")

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from elmo.embed.corpus.part_makers import Recipe
 from elmo.embed.corpus.partial_folder import PartialFolder
@@ -26,10 +26,10 @@ from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.process.resources import num_cores
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
-from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
 
 _MOST_WORKERS = 64
@@ -97,7 +97,9 @@ def embed_corpus(
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
     """
-    _check(store, window, workers)
+    require_value("workers", workers, PositiveInt)
+    require_value("store", store, StoredType)
+    require_value("window", window, PositiveInt | None)
     pool = checked_pool(pool)
     which = _shard(shard, embedder)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
@@ -163,16 +165,6 @@ def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
             "whole text in one run, or choose state='zero' or 'warm'."
         )
     return which
-
-
-def _check(store: str, window: int | None, workers: int) -> None:
-    checked_count(workers, "workers", "processes")
-    if store not in get_args(StoredType):
-        raise ConfigError(
-            f"store is {store!r}, but vectors are stored as {' or '.join(get_args(StoredType))}. Choose one of them."
-        )
-    if window is not None:
-        checked_count(window, "window", "rows taken at a time")
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:

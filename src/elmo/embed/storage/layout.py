@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from elmo.errors import ConfigError, MissingExtraError, OutputError
+from elmo.setting_checks import require_value
 from elmo.shapes import Float, Int
 
 FileFormat = Literal["hdf5", "parquet", "npy"]
@@ -117,8 +118,7 @@ def require_pyarrow(purpose: str) -> Any:
 def format_of(path: Path, given: str | None = None) -> FileFormat:
     """The format of a file of vectors: the `given` one, or what its name ends in."""
     if given is not None:
-        if given not in get_args(FileFormat):
-            raise ConfigError(f"format is {given!r}, but vectors are written as: {', '.join(get_args(FileFormat))}.")
+        require_value("format", given, FileFormat)
         return given  # type: ignore[return-value]
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigError(

@@ -60,7 +60,9 @@ def alternating_lstm_packed(
         hidden, cell = (tensor.index_select(0, packing.order) for tensor in start)
         mask = None if recurrent_masks is None else recurrent_masks[number].index_select(0, packing.order)
         steps = packing.steps[::-1] if number % 2 else packing.steps
-        vectors, hidden, cell = _layer(vectors, hidden, cell, weights, mask, steps)
+        vectors, hidden, cell = _Layer.apply(
+            vectors, hidden, cell, weights.input_weight, weights.state_weight, weights.bias(), mask, steps
+        )
         hiddens.append(hidden)
         cells.append(cell)
     outputs = inputs.new_zeros(batch * tokens, vectors.shape[1]).index_copy(0, packing.positions, vectors)
@@ -96,19 +98,9 @@ def _packing(lengths: Int[Tensor, " batch"], batch: int, tokens: int) -> _Packin
     return _Packing(order, (order * tokens + places)[alive], steps)
 
 
-def _layer(
-    inputs: Float[Tensor, "packed dim"],
-    hidden: Float[Tensor, "batch size"],
-    cell: Float[Tensor, "batch size"],
-    weights: HighwayWeights,
-    mask: Float[Tensor, "batch size"] | None,
-    steps: Sequence[Step],
-) -> tuple[Float[Tensor, "packed size"], Float[Tensor, "batch size"], Float[Tensor, "batch size"]]:
-    """The outputs, and the state after each row's last step; `steps` in the order in which they are read."""
-    return _Layer.apply(inputs, hidden, cell, weights.input_weight, weights.state_weight, weights.bias(), mask, steps)
-
-
 class _Layer(torch.autograd.Function):
+    """The outputs, and the state after each row's last step; `steps` in the order in which they are read."""
+
     @staticmethod
     @native_passes.full_precision
     def forward(

@@ -8,11 +8,10 @@ All give the same values.
 """
 
 from elmo.ops.projected_lstm.packed import projected_lstm_packed
-from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings, projected_lstm_reference
+from elmo.ops.projected_lstm.reference import LayerWeights, projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
 
 __all__ = [
-    "LSTMSettings",
     "LayerWeights",
     "projected_lstm_packed",
     "projected_lstm_reference",

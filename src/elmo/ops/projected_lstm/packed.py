@@ -11,8 +11,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from elmo.config import LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import forward_pass
-from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.reference import LayerWeights
 
 
 @torch.no_grad()

@@ -12,6 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from elmo.config import LSTMSettings
+
 
 class LayerWeights(NamedTuple):
     """One layer of one direction. Gate rows in the order input i, forget f, output o, candidate j.
@@ -29,14 +31,6 @@ class LayerWeights(NamedTuple):
     def cell_size(self) -> int:
         """Memory cells."""
         return self.bias.shape[0] // 4
-
-
-class LSTMSettings(NamedTuple):
-    """The layer's constants; a clip of None means no clip."""
-
-    forget_bias: float = 1.0
-    cell_clip: float | None = 3.0
-    projection_clip: float | None = 3.0
 
 
 def projected_lstm_reference(

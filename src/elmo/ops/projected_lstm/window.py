@@ -14,10 +14,11 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
-from elmo.ops.projected_lstm.reference import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.reference import LayerWeights
 
 
 def projected_lstm_window(

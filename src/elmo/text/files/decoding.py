@@ -23,7 +23,6 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 _LONGEST_OF_LATIN = 4
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
-_CUT_END = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2})$")
 
 
 def checked_encoding(encoding: str) -> str:
@@ -122,7 +121,6 @@ def _without_mark(start: bytes, name: str, encoding: str) -> bytes:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Whether it is valid."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -136,7 +134,6 @@ def _split(block: bytes) -> list[bytes]:
 
 
 def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
-    """The message about a line with a carriage return in it."""
     return (
         f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed behind it, "
         "as lines of old Macintosh files end. Convert the file: tr '\\r' '\\n' < OLD > NEW"
@@ -149,7 +146,7 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
     what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
     if encoding != "utf-8":
         return f"{what}. {_reencoded('with the one the file is written in', remedy)}"
-    if _is_cut(line):
+    if _is_cut(line, error):
         step = "." if remedy != "encode or skip" else _OR_SKIP
         return f"{what}: a character of UTF-8 is cut off or damaged there. Copy or download the file again{step}"
     if _is_korean(line):
@@ -161,7 +158,6 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
 
 
 def _reencoded(encoding: str, remedy: Remedy) -> str:
-    """The next step for text in another encoding."""
     if remedy == "convert":
         name = "ENCODING" if " " in encoding else encoding
         given = " (ENCODING is shift_jis, gb18030, cp1251, ...)" if name == "ENCODING" else ""
@@ -178,16 +174,10 @@ def _is_korean(line: bytes) -> bool:
     return sum("가" <= character <= "힣" for character in text) >= 2
 
 
-def _is_cut(line: bytes) -> bool:
-    """Whether most of the bytes above ASCII are whole characters of UTF-8."""
-    whole = "".join(character for character in line.decode("utf-8", "ignore") if not character.isascii())
-    num_high = len(line) - len(line.translate(None, bytes(range(0x80, 0x100))))
-    kept = len(whole.encode())
-    lost = num_high - kept
-    # Of a single character the beginning may be all that is left, at the end of the file.
-    return kept > 2 * lost or (0 < lost < 4 and not kept and _begins_character(line))
-
-
-def _begins_character(line: bytes) -> bool:
-    """Whether the line ends with the first bytes of a character of three or four bytes."""
-    return bool(_CUT_END.search(line))
+def _is_cut(line: bytes, error: UnicodeDecodeError) -> bool:
+    """Whether most of the bytes above ASCII are whole characters of UTF-8, or begin the only one, at the end."""
+    text = line.decode("utf-8", "ignore")
+    kept = sum(len(character.encode()) for character in text if not character.isascii())
+    lost = len(line) - len(text.encode())
+    is_begun = error.reason == "unexpected end of data" and error.end - error.start > 1
+    return kept > 2 * lost or (is_begun and not kept)

@@ -46,36 +46,28 @@ def text_name(path: Path | str) -> str:
 
 
 def check_is_text_file(path: Path | str) -> None:
-    """Raises TextError unless `path` is "-", a file, or something that is read like one (a pipe or a
-    terminal), and this user may read it."""
+    """Raises TextError unless `path` is "-", or something to read that is no folder, for this user."""
     if str(path) == STDIN:
         _require_open_stdin()
         return
     try:
-        status = Path(path).stat()
+        is_folder = stat.S_ISDIR(Path(path).stat().st_mode)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise TextError(_missing(path, error)) from None
-    _require_text_kind(path, status)
+    if is_folder:
+        raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
     if not os.access(path, os.R_OK):
         raise TextError(f"{path}: you don't have permission to read it. Change its permissions ('ls -l' shows them).")
 
 
 def is_file(path: Path | str) -> bool:
     """Whether a regular file is there. A text that is too long for a name is none, nor is one with a NUL."""
-    try:
-        return stat.S_ISREG(Path(path).stat().st_mode)
-    except (OSError, ValueError):
-        return False
+    return os.path.isfile(path)  # noqa: PTH113 - Path's own raises errors for such a text
 
 
 def is_stream(path: Path | str) -> bool:
     """Whether `path` can be read only once: standard input, a pipe ("<(...)", /dev/stdin) or a terminal."""
-    if str(path) == STDIN:
-        return True
-    try:
-        return not stat.S_ISREG(Path(path).stat().st_mode)
-    except (OSError, ValueError):
-        return False
+    return str(path) == STDIN or (os.path.exists(path) and not is_file(path))  # noqa: PTH110 - likewise
 
 
 def require_other_file(text: Path | str, target: Path, *, kind: str = "text") -> None:
@@ -113,8 +105,7 @@ def format_of_name(path: Path | str) -> Format | None:
 def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """The file as it lies on the disk, and its unpacked content, in UTF-8 if it was UTF-16. "-" is standard input.
 
-    Raises MissingExtraError for .zst where nothing can unpack it, TextError if standard input is closed or the path is
-    that of a device.
+    Raises MissingExtraError for .zst where nothing can unpack it, TextError if standard input is closed.
     """
     if str(path) == STDIN:
         _require_open_stdin()
@@ -123,7 +114,6 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     is_parquet = Path(path).suffix.lower() == PARQUET
     unpack = open_parquet if is_parquet else OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
     with Path(path).open("rb") as raw:
-        _require_text_kind(path, os.fstat(raw.fileno()))
         content: AbstractContextManager[BinaryIO] = unpack(raw)
         with content as unpacked:
             # Of a Parquet file, whose columns lie apart, no place says how much is read.
@@ -141,33 +131,6 @@ def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError
 def _require_open_stdin() -> None:
     if sys.stdin is None or getattr(sys.stdin, "closed", False):
         raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
-
-
-def _require_text_kind(path: Path | str, status: os.stat_result) -> None:
-    mode = status.st_mode
-    if stat.S_ISDIR(mode):
-        raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
-    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and _ends(path, status)):
-        return
-    kind = "a socket" if stat.S_ISSOCK(mode) else "a device"
-    raise TextError(
-        f"{path} is {kind}, but a text file or a pipe is needed. To read it all the same, pipe it in: cat {path} | "
-        "elmo ... -"
-    )
-
-
-def _ends(path: Path | str, status: os.stat_result) -> bool:
-    """Whether a character device is a terminal or the null device: others, such as /dev/zero, never end."""
-    if status.st_rdev == Path(os.devnull).stat().st_rdev:
-        return True
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    except OSError:
-        return False
-    try:
-        return os.isatty(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _missing(path: Path | str, error: OSError | ValueError) -> str:

@@ -106,7 +106,6 @@ def bundled_model_for(sentences: Iterable[Sequence[str]]) -> str | None:
 
 
 def _scripts(words: Iterable[str]) -> Counter[str]:
-    """The letters of each script."""
     found: Counter[str] = Counter()
     for character, count in Counter(itertools.chain.from_iterable(words)).items():
         if script := _script(character):

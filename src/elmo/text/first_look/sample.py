@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from elmo.errors import TextWarning
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language, bundled_model_for
 from elmo.text.first_look.remains import remains_in
@@ -18,7 +19,7 @@ from elmo.text.formats.fasta import FastaRecord
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
-from elmo.text.reading.settings import AUTO, OnSkipped, Reading
+from elmo.text.reading.settings import AUTO, Reading
 from elmo.text.sentences import Tokenize
 from elmo.text.tokenizer import sentence_spans, tokenizer
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -203,7 +204,7 @@ def opened(
     *,
     tokenize: Tokenize | None = None,
     marks: Marks | None = None,
-    on_bad_line: OnSkipped | None = None,
+    on_bad_line: BadLine | None = None,
 ) -> tuple[FirstLook, Iterator[PlacedSentence]]:
     """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice.
 

@@ -105,7 +105,6 @@ class _Reader:
         self._num_cells = 0
 
     def document(self, line: str) -> None:
-        """A line that begins or ends a document."""
         self._comments += [line for block in self._undecided for _, line in block] + [line]
         self._undecided = []
         self._begins_document |= _ENDS_DOCUMENT.match(line) is None
@@ -128,7 +127,6 @@ class _Reader:
             yield from self._sentence(block, self._num_cells)
 
     def rest(self) -> Iterator[ColumnSentence]:
-        """What comes after the last sentence."""
         if self._undecided:  # a file of lines with "#" alone
             self.at_tabs = self.at_tabs is None and "\t" in self._undecided[0][0][1]
             waiting, self._undecided = self._undecided, []

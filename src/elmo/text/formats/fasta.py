@@ -73,7 +73,6 @@ class _Reader:
         """The last line that was blank, or ended with a stop; 0: none since the header."""
 
     def begin(self, number: int, header: str) -> None:
-        """A header line."""
         self._id, self._line = next(iter(header[1:].split()), ""), number
         self._is_bad, self._letters, self._size, self._blank, self._stop = False, [], 0, 0, 0
         if not self._id:
@@ -88,7 +87,6 @@ class _Reader:
             self._lines[dataset_name(self._id)] = number
 
     def read(self, number: int, line: str) -> None:
-        """Any other line."""
         if line == UNDECODABLE:  # it was reported, and may have been the header of what follows
             self._is_bad = True
         if self._is_bad or line.startswith(";"):
@@ -103,7 +101,6 @@ class _Reader:
             self._size += len(letters)
 
     def _wrong(self, number: int, letters: str) -> str | None:
-        """What is wrong with a line of letters."""
         if not self._line:
             return "there are letters before the first header. Begin the record with a line '>ID'"
         if self._blank:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import NoReturn
 
 from elmo.errors import ConfigError, TextError
+from elmo.setting_checks import require_value
 from elmo.text.files.binary import require_text
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_file, is_stream, text_name
@@ -109,8 +110,7 @@ def require_plain_text(lines: Sequence[str], name: str) -> None:
 
 def _checked(choice: FormatChoice, path: Path | str) -> Format | None:
     """The format that was given; None: "auto"."""
-    if choice not in get_args(FormatChoice):
-        raise ConfigError(f"format is {choice!r}, but a text is one of: {', '.join(get_args(FormatChoice))}.")
+    require_value("format", choice, FormatChoice)
     if choice not in ("auto", "jsonl") and Path(path).suffix.lower() == PARQUET:
         raise ConfigError(
             f"format is {choice!r}, but {path} is a Parquet file, which is read by its rows. Leave the format out, and "

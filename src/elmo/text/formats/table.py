@@ -7,6 +7,7 @@ given by its number. In CSV, separators other than commas are detected; Excel's 
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, report
@@ -34,17 +35,16 @@ def table_rows(
     A row without that column, or with more cells than the first row, is a TextError, or, if there is `on_bad_line`, ''.
     A missing name is always an error.
     """
-    rows = _Rows(lines, first, separator)
-    found = rows.cells()
+    found = _rows(lines, first, separator)
     width = None
     if field.isdecimal() and int(field):
         column = int(field) - 1
     else:
-        names = next(found if header is None else _Rows(header.split("\n"), 1, separator).cells(), [])
+        _, names = next(found if header is None else _rows(header.split("\n"), 1, separator), (1, []))
         if isinstance(names, csv.Error):
             raise TextError(f"{name}:1: the row of column names is not valid CSV ({names}). Fix the line.")
         column, width = _place(names, field, name), len(names)
-    for cells in found:
+    for line, cells in found:
         if isinstance(cells, csv.Error):
             what = f"not valid CSV ({cells})"
         elif not cells:
@@ -57,8 +57,8 @@ def table_rows(
         else:
             yield cells[column]
             continue
-        message = f"{name}:{rows.line}: {what}. Fix the row, or use --errors skip to list and skip such rows."
-        report(on_bad_line, rows.line, message)
+        step = "Fix the row, or use --errors skip to list and skip such rows."
+        report(on_bad_line, line, f"{name}:{line}: {what}. {step}")
         yield ""
 
 
@@ -75,7 +75,7 @@ def separator_of(lines: Sequence[str], field: str, name: str) -> str:
     """
     if lines and names_separator(lines[0]):
         return lines[0][-1]
-    rows = {separator: list(_Rows(lines, 1, separator).cells()) for separator in _SEPARATORS}
+    rows = {separator: [cells for _, cells in _rows(lines, 1, separator)] for separator in _SEPARATORS}
     headers = {separator: _cells(cells[:1]) for separator, cells in rows.items()}
     if not field.isdecimal():
         # Without one that gives the column, the widest header is the one to show.
@@ -96,39 +96,28 @@ def _cells(rows: Sequence[list[str] | csv.Error]) -> list[str]:
     return rows[0] if rows and isinstance(rows[0], list) else []
 
 
-class _Rows:
-    """The cells of each row, and the line that it begins at."""
-
-    def __init__(self, lines: Iterable[str], first: int, separator: str | None) -> None:
-        self._lines = lines
-        self._next = first
-        self._separator = separator
-        self.line = first
-
-    def cells(self) -> Iterator[list[str] | csv.Error]:
-        """Each row, a blank one without cells; an error instead of what is not CSV."""
-        if self._separator is None:
-            for number, line in enumerate(self._lines, start=self._next):
-                self.line = number
-                yield line.split("\t") if line.strip() else []
+def _rows(lines: Iterable[str], first: int, separator: str | None) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """The line that each row begins at, and its cells; a blank row has none, and what is not CSV is an error."""
+    if separator is None:
+        for number, line in enumerate(lines, start=first):
+            yield number, line.split("\t") if line.strip() else []
+        return
+    lines = iter(lines)
+    if first == 1:
+        start = list(islice(lines, 1))
+        first, start = (2, []) if start and names_separator(start[0]) else (1, start)
+        lines = chain(start, lines)
+    reader = csv.reader((line + "\n" for line in lines), strict=True, delimiter=separator)
+    while True:
+        begins = first + reader.line_num
+        try:
+            cells = next(reader)
+        except StopIteration:
             return
-        reader = csv.reader(self._counted(), strict=True, delimiter=self._separator)
-        while True:
-            self.line = self._next
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield error
-                continue
-            yield cells if any(cell.strip() for cell in cells) else []
-
-    def _counted(self) -> Iterator[str]:
-        for line in self._lines:
-            self._next += 1
-            if self._next > 2 or not names_separator(line):
-                yield line + "\n"
+        except csv.Error as error:
+            yield begins, error
+            continue
+        yield begins, cells if any(cell.strip() for cell in cells) else []
 
 
 def _place(names: Sequence[str], field: str, name: str) -> int:

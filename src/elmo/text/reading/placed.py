@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmo.errors import ElmoError, TextError
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.fasta import FastaRecord
 from elmo.text.formats.rows import Row
 from elmo.text.reading.as_trained import Marks, as_trained, composed
-from elmo.text.reading.settings import OnSkipped, Reading, SentenceEnds
+from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.reading.spans import token_spans
 from elmo.text.sentences import Tokenize, rows_and_form
 from elmo.text.tokenizer import sentence_spans
@@ -71,7 +72,7 @@ def placed_sentences(
     *,
     tokenize: Tokenize | None = None,
     marks: Marks | None = None,
-    on_bad_line: OnSkipped | None = None,
+    on_bad_line: BadLine | None = None,
     require_content: bool = False,
     on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[PlacedSentence]:
@@ -91,7 +92,7 @@ def placed_rows(
     paths: Sequence[Path | str],
     reading: Reading,
     *,
-    on_bad_line: OnSkipped | None = None,
+    on_bad_line: BadLine | None = None,
     require_content: bool = False,
     on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[PlacedRow]:

@@ -1,12 +1,13 @@
 """Reading: how files of text become sentences, by the same settings wherever text is read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.setting_checks import require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, is_stream
 from elmo.text.formats.form import DEFAULT_FIELD, form_of
@@ -53,13 +54,7 @@ class Reading(TextForm):
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
-        for name, value, choices in (
-            ("format", self.format, get_args(FormatChoice)),
-            ("sentences", self.sentences, get_args(SentenceEnds)),
-            ("errors", self.errors, get_args(OnBadText)),
-        ):
-            if value not in choices:
-                raise ConfigError(f"{name} must be one of {', '.join(choices)} (got {value!r}).")
+        require_types(self)
         checked_encoding(self.encoding)
         named_tokenizer(self.tokenizer)
 
@@ -111,7 +106,3 @@ def _matches(name: str) -> list[str]:
     if not found:
         raise TextError(f"{name}: no file matches this pattern. {paths_count_from()}; check the spelling.")
     return found
-
-
-OnSkipped = Callable[[int, str], None]
-"""Called with the line, from 1, and the message for each line that is skipped."""

@@ -1,25 +1,22 @@
 """HDF5 files of plain float arrays, which are not trusted.
 
-The HDF5 library is large and has had memory errors, and most damaged files load silently. So nothing is read before
-the file's structure is known to be plain: groups and datasets by hard links, float32 or float64, stored contiguously or
-in gzip chunks, inside the file and without overlap. Files written here carry a fingerprint of their arrays; other
-programs ignore it.
+Most damaged files load silently. So nothing is read before the file's structure is known to be plain: groups and
+datasets by hard links, float32 or float64, wholly stored in the file. Files written here carry a fingerprint of their
+arrays; other programs ignore it.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import h5py
 import numpy as np
 
-from elmo.disk.bounded import open_regular
+from elmo.disk.bounded import open_regular, readable
 from elmo.errors import ElmoError, WeightFileError
 from elmo.shapes import Float
-from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, fingerprint
+from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
 
@@ -33,7 +30,6 @@ _MAX_LINKS = 5_000
 # by up to 1,032 times.
 _MAX_EXPANSION = 4
 _BYTES_BESIDE = 16 << 20
-_GZIP_FILTER = 1
 _MEMORY_BLOCK = 1 << 20
 
 
@@ -59,35 +55,18 @@ class Hdf5File:
         self._digests: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {name: dataset.shape for name, dataset in self._datasets.items()}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Use it with `contextlib.closing`."""
         self._file.close()
 
     def array(self, name: str) -> Float[np.ndarray, "..."]:
         """A dataset as float32, own memory. A NaN or an infinity anywhere: WeightFileError."""
-        return next(iter(self.parts(name, 1)))
-
-    def parts(self, name: str, count: int) -> Iterator[Float[np.ndarray, "..."]]:
-        """A dataset's rows in `count` parts of equal size, each as by `array`, read when its turn has come."""
-        dataset = self._datasets[name]
-        made = TensorDigest(np.dtype(np.float32), dataset.shape)
-        size = dataset.shape[0] // count if dataset.shape else 1
-        for start in range(0, size * count, size) if count > 1 else [0]:
-            part = self._values(name, slice(start, start + size) if count > 1 else ())
-            if not np.isfinite(part).all():
-                require_finite({name: self._values(name, ())}, str(self.path), "dataset")
-            if self._fingerprint is not None:
-                made.update(part)
-                self._digests[name] = made.hexdigest()
-            yield part
-
-    def _values(self, name: str, which: slice | tuple[()]) -> Float[np.ndarray, "..."]:
         with _translated(self.path, name), np.errstate(over="ignore"):
-            return np.asarray(self._datasets[name][which], dtype=np.float32)
+            values = np.asarray(self._datasets[name][()], dtype=np.float32)
+        require_finite({name: values}, str(self.path), "dataset")
+        if self._fingerprint is not None:
+            self._digests[name] = digest(values)
+        return values
 
     def require_fingerprint(self) -> None:
         """Call it when every dataset was read: WeightFileError if they don't have the fingerprint stored with them."""
@@ -96,22 +75,17 @@ class Hdf5File:
             raise damaged_values(self.path)
 
     def _require_plain(self) -> None:
-        file_size = self.path.stat().st_size
-        room = _MAX_EXPANSION * file_size + _BYTES_BESIDE
-        places = []
+        size = self.path.stat().st_size
+        room = most = _MAX_EXPANSION * size + _BYTES_BESIDE
         for name, dataset in self._datasets.items():
             with _translated(self.path, name):
-                if reason := _not_plain(dataset, file_size):
-                    raise _refused(self.path, name, reason)
-                room -= prod(dataset.shape) * dataset.dtype.itemsize
+                chunks = dataset.chunks or dataset.shape
+                room -= prod(map(max, dataset.shape, chunks)) * dataset.dtype.itemsize
                 if room < 0:
-                    raise _refused(self.path, name, _too_large(dataset, file_size))
-                if dataset.chunks is None:
-                    places.append((dataset.id.get_offset(), dataset.id.get_storage_size(), name))
-        places.sort()
-        for (begin, size, _), (next_begin, _, name) in zip(places, places[1:], strict=False):
-            if begin + size > next_begin:
-                raise _refused(self.path, name, "overlaps another dataset")
+                    reason = f"has shape {dataset.shape}: with it the datasets have more than {most:,} bytes, the most "
+                    raise _refused(self.path, name, f"{reason}that are read from a file of {size:,}")
+                if reason := _not_plain(dataset):
+                    raise _refused(self.path, name, reason)
 
 
 def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> None:
@@ -129,13 +103,8 @@ def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> No
 
 
 def _require_signature(path: Path) -> None:
-    try:
-        with open_regular(path) as file:
-            begin = file.read(64)
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read: {error.strerror or error}. Pass the weights as they were published."
-        ) from None
+    with readable(path, WeightFileError, "Pass the weights as they were published."), open_regular(path) as file:
+        begin = file.read(64)
     if not begin.startswith(SIGNATURE):
         raise WeightFileError(
             f"{path}: is not an HDF5 file, {_what_it_is(begin)}. Pass the weights as they were published, or get them "
@@ -179,50 +148,19 @@ def _datasets(file: h5py.File, path: Path) -> Iterator[tuple[str, h5py.Dataset]]
                 raise _refused(path, name, "is neither a group nor a dataset")
 
 
-def _not_plain(dataset: h5py.Dataset, file_size: int) -> str | None:
+def _not_plain(dataset: h5py.Dataset) -> str | None:
     """Why a dataset is refused, or None. Nothing of its values is read here."""
-    stored_type = dataset.id.get_type()
-    if not any(stored_type.equal(known) for known in (h5py.h5t.IEEE_F32LE, h5py.h5t.IEEE_F64LE)):
+    if dataset.dtype not in (np.dtype("<f4"), np.dtype("<f8")):
         return f"has type {dataset.dtype}, not little-endian float32 or float64"
-    if dataset.shape is None or dataset.id.get_space().get_simple_extent_type() != h5py.h5s.SIMPLE:
-        return "is not an array"
-    creation = dataset.id.get_create_plist()
-    if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
+    if dataset.is_virtual or dataset.external:
         return "keeps its values in other files"
-    declared = prod(dataset.shape) * stored_type.get_size()
-    stored = dataset.id.get_storage_size()
-    if creation.get_layout() == h5py.h5d.CONTIGUOUS:
-        begin = dataset.id.get_offset()
-        if begin is None or begin < len(SIGNATURE) or stored != declared or begin + stored > file_size:
-            return f"has shape {dataset.shape}, {declared} bytes, but the file does not hold them ({file_size} bytes)"
-        return None
-    if creation.get_layout() == h5py.h5d.CHUNKED:
-        return _bad_chunks(dataset, creation, declared, stored, file_size)
-    return "is stored neither contiguously nor in chunks"
-
-
-def _bad_chunks(
-    dataset: h5py.Dataset, creation: h5py.h5p.PropDCID, declared: int, stored: int, file_size: int
-) -> str | None:
-    filters = [creation.get_filter(index)[0] for index in range(creation.get_nfilters())]
-    if any(number != _GZIP_FILTER for number in filters):
-        return f"is stored with the HDF5 filters {filters}; only gzip (filter {_GZIP_FILTER}) is read"
-    bound = _MAX_EXPANSION * file_size + _BYTES_BESIDE if filters else file_size
-    chunks = dataset.chunks or dataset.shape
-    chunk_bytes = prod(chunks) * dataset.dtype.itemsize
-    if stored > file_size or declared > bound or chunk_bytes > max(bound, 1 << 20):
-        return _too_large(dataset, file_size)
-    needed = prod(-(-length // chunk) for length, chunk in zip(dataset.shape, chunks, strict=True))
-    if dataset.id.get_num_chunks() != needed:
-        return f"lacks some of its {needed} chunks"
-    return None
-
-
-def _too_large(dataset: h5py.Dataset, file_size: int) -> str:
-    return (
-        f"has shape {dataset.shape}: with it the datasets have more than the {_MAX_EXPANSION} x {file_size:,} + "
-        f"{_BYTES_BESIDE:,} bytes that are read from a file of {file_size:,} bytes"
-    )
+    # HDF5 reads zeros in the place of what was never written.
+    if dataset.chunks is None:
+        is_whole = dataset.id.get_storage_size() == dataset.nbytes
+    else:
+        sizes = zip(dataset.shape, dataset.chunks, strict=True)
+        is_whole = dataset.id.get_num_chunks() == prod(-(-length // chunk) for length, chunk in sizes)
+    return None if is_whole else f"has shape {dataset.shape}, but the file does not hold all of its values"
 
 
 def _stored_fingerprint(file: h5py.File) -> str | None:

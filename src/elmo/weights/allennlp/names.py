@@ -9,9 +9,10 @@ Source: bilm-tf `bilm/training.py` (`dump_weights`), `bilm/model.py`; AllenNLP `
 - embeddings lack the zero row of id 0.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,87 +30,6 @@ SOFTMAX_DATASETS = {"weight": "softmax/W", "bias": "softmax/b"}
 # Input i, candidate j, forget f, output o.
 _GATE_ORDER = "ijfo"
 OUR_ORDER = "ifoj"
-
-
-class Plain:
-    """A dataset that is the tensor."""
-
-    def shape(self, *tensors: Shape) -> Shape:
-        """The dataset's shape from those of its tensors."""
-        return tensors[0]
-
-    def to_tensor(self, part: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-        """A tensor from its part of the dataset, whose rows are those of its tensors in equal parts."""
-        return part
-
-    def to_array(self, *tensors: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-        """The dataset of some tensors."""
-        return tensors[0]
-
-
-class Transposed(Plain):
-    """A matrix applied as x W in the file, as W x here."""
-
-    def shape(self, *tensors: Shape) -> Shape:
-        return tensors[0][::-1]
-
-    def to_tensor(self, part: Float[np.ndarray, "inner outer"]) -> Float[np.ndarray, "outer inner"]:
-        return part.T
-
-    def to_array(self, *tensors: Float[np.ndarray, "outer inner"]) -> Float[np.ndarray, "inner outer"]:
-        return tensors[0].T
-
-
-class WithoutPaddingRow(Plain):
-    """An embedding: the zero row of id 0 is only here."""
-
-    def shape(self, *tensors: Shape) -> Shape:
-        return (tensors[0][0] - 1, tensors[0][1])
-
-    def to_tensor(self, part: Float[np.ndarray, "ids dim"]) -> Float[np.ndarray, "rows dim"]:
-        return with_padding_row(part)
-
-    def to_array(self, *tensors: Float[np.ndarray, "rows dim"]) -> Float[np.ndarray, "ids dim"]:
-        return tensors[0][1:]
-
-
-class Convolution(Plain):
-    """(1, width, dim, number) in the file, (number, dim, width) here."""
-
-    def shape(self, *tensors: Shape) -> Shape:
-        return (1, *tensors[0][::-1])
-
-    def to_tensor(self, part: Float[np.ndarray, "1 width dim number"]) -> Float[np.ndarray, "number dim width"]:
-        return part[0].transpose(2, 1, 0)
-
-    def to_array(self, *tensors: Float[np.ndarray, "number dim width"]) -> Float[np.ndarray, "1 width dim number"]:
-        return tensors[0].transpose(2, 1, 0)[None]
-
-
-class Gates(Plain):
-    """A bias of four gates: input, candidate, forget, output in the file; input, forget, output, candidate here."""
-
-    def to_tensor(self, part: Float[np.ndarray, " gates"]) -> Float[np.ndarray, " gates"]:
-        return to_our_order(part, _GATE_ORDER)
-
-    def to_array(self, *tensors: Float[np.ndarray, " gates"]) -> Float[np.ndarray, " gates"]:
-        return _to_file_order(tensors[0])
-
-
-class GateKernel(Plain):
-    """Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices here.
-
-    Both have the width of a projection, so each is half of the rows.
-    """
-
-    def shape(self, *tensors: Shape) -> Shape:
-        return (tensors[0][1] + tensors[1][1], tensors[0][0])
-
-    def to_tensor(self, part: Float[np.ndarray, "inner gates"]) -> Float[np.ndarray, "gates inner"]:
-        return to_our_order(part.T, _GATE_ORDER)
-
-    def to_array(self, *tensors: Float[np.ndarray, "gates inner"]) -> Float[np.ndarray, "inputs gates"]:
-        return _to_file_order(np.concatenate(tensors, axis=1)).T
 
 
 def with_padding_row(array: Float[np.ndarray, "ids dim"]) -> Float[np.ndarray, "rows dim"]:
@@ -131,13 +51,45 @@ def to_our_order(rows: Float[np.ndarray, "gates ..."], order: str) -> Float[np.n
     return np.concatenate([blocks[gate] for gate in OUR_ORDER], out=np.empty(rows.shape, rows.dtype))
 
 
+class Layout(NamedTuple):
+    """How tensors lie in a dataset."""
+
+    shape: Callable[..., Shape]
+    """The dataset's shape from those of its tensors."""
+    to_tensor: Callable[[np.ndarray], np.ndarray]
+    """A tensor from its part of the dataset, whose rows belong to its tensors in equal parts."""
+    to_array: Callable[..., np.ndarray]
+    """The dataset of some tensors."""
+
+
+PLAIN = Layout(lambda shape: shape, lambda part: part, lambda tensor: tensor)
+# Applied as x W in the file, as W x here.
+TRANSPOSED = Layout(lambda shape: shape[::-1], lambda part: part.T, lambda tensor: tensor.T)
+# An embedding: the zero row of id 0 is only here.
+WITHOUT_PADDING_ROW = Layout(lambda shape: (shape[0] - 1, shape[1]), with_padding_row, lambda tensor: tensor[1:])
+# (1, width, dim, number) in the file, (number, dim, width) here.
+CONVOLUTION = Layout(
+    lambda shape: (1, *shape[::-1]),
+    lambda part: part[0].transpose(2, 1, 0),
+    lambda tensor: tensor.transpose(2, 1, 0)[None],
+)
+# A bias of four gates.
+GATES = Layout(lambda shape: shape, lambda part: to_our_order(part, _GATE_ORDER), _to_file_order)
+# Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices of the same width here.
+GATE_KERNEL = Layout(
+    lambda of_input, of_state: (of_input[1] + of_state[1], of_input[0]),
+    lambda part: to_our_order(part.T, _GATE_ORDER),
+    lambda *tensors: _to_file_order(np.concatenate(tensors, axis=1)).T,
+)
+
+
 @dataclass(frozen=True)
 class Entry:
     """One line of the name table: a dataset, the tensors in it, and their layout there."""
 
     dataset: str
     tensors: tuple[str, ...]
-    layout: Plain
+    layout: Layout
 
 
 @dataclass(frozen=True)
@@ -175,6 +127,17 @@ def name_table(config: BiLMConfig, names: LstmNames | None = None) -> Iterator[E
             yield from _lstm_table(names or LstmNames(), direction, layer, f"{word}_lstm.layers.{layer}", config)
 
 
+def read_tensors(
+    read: Callable[[str], Float[np.ndarray, "..."]], config: BiLMConfig, names: LstmNames
+) -> dict[str, Float[np.ndarray, "..."]]:
+    """A model's tensors; `read` gives the dataset of a name."""
+    tensors = {}
+    for entry in name_table(config, names):
+        for name, part in zip(entry.tensors, np.split(read(entry.dataset), len(entry.tensors)), strict=True):
+            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(part))
+    return tensors
+
+
 def dataset_shapes(config: BiLMConfig, names: LstmNames) -> Iterator[tuple[str, Shape]]:
     """Name and shape of every dataset, found without making a list of all the model's tensors."""
     pending: dict[str, Shape] = {}
@@ -190,30 +153,30 @@ def dataset_shapes(config: BiLMConfig, names: LstmNames) -> Iterator[tuple[str, 
 def _token_encoder_table(config: BiLMConfig) -> Iterator[Entry]:
     encoder = "token_encoder"
     if config.has_words:
-        yield Entry("embedding", (f"{encoder}.word_embedding",), WithoutPaddingRow())
+        yield Entry("embedding", (f"{encoder}.word_embedding",), WITHOUT_PADDING_ROW)
     if config.has_characters:
-        yield Entry("char_embed", (f"{encoder}.character_embedding",), WithoutPaddingRow())
+        yield Entry("char_embed", (f"{encoder}.character_embedding",), WITHOUT_PADDING_ROW)
         for index in range(len(config.filters)):
-            yield Entry(f"CNN/W_cnn_{index}", (f"{encoder}.convolutions.{index}.weight",), Convolution())
-            yield Entry(f"CNN/b_cnn_{index}", (f"{encoder}.convolutions.{index}.bias",), Plain())
+            yield Entry(f"CNN/W_cnn_{index}", (f"{encoder}.convolutions.{index}.weight",), CONVOLUTION)
+            yield Entry(f"CNN/b_cnn_{index}", (f"{encoder}.convolutions.{index}.bias",), PLAIN)
         for index in range(config.num_highway):
             highway = f"{encoder}.highways.{index}"
             # bilm-tf calls the gate "carry", though it multiplies the transformed branch.
-            yield Entry(f"CNN_high_{index}/W_carry", (f"{highway}.gate.weight",), Transposed())
-            yield Entry(f"CNN_high_{index}/b_carry", (f"{highway}.gate.bias",), Plain())
-            yield Entry(f"CNN_high_{index}/W_transform", (f"{highway}.transform.weight",), Transposed())
-            yield Entry(f"CNN_high_{index}/b_transform", (f"{highway}.transform.bias",), Plain())
+            yield Entry(f"CNN_high_{index}/W_carry", (f"{highway}.gate.weight",), TRANSPOSED)
+            yield Entry(f"CNN_high_{index}/b_carry", (f"{highway}.gate.bias",), PLAIN)
+            yield Entry(f"CNN_high_{index}/W_transform", (f"{highway}.transform.weight",), TRANSPOSED)
+            yield Entry(f"CNN_high_{index}/b_transform", (f"{highway}.transform.bias",), PLAIN)
     if config.token_projection:
-        yield Entry("CNN_proj/W_proj", (f"{encoder}.projection.weight",), Transposed())
-        yield Entry("CNN_proj/b_proj", (f"{encoder}.projection.bias",), Plain())
+        yield Entry("CNN_proj/W_proj", (f"{encoder}.projection.weight",), TRANSPOSED)
+        yield Entry("CNN_proj/b_proj", (f"{encoder}.projection.bias",), PLAIN)
 
 
 def _lstm_table(names: LstmNames, direction: int, layer: int, prefix: str, config: BiLMConfig) -> Iterator[Entry]:
     weights = (f"{prefix}.input_weight", f"{prefix}.recurrent_weight")
-    yield Entry(names.dataset(direction, layer, "W_0"), weights, GateKernel())
-    yield Entry(names.dataset(direction, layer, "B"), (f"{prefix}.bias",), Gates())
+    yield Entry(names.dataset(direction, layer, "W_0"), weights, GATE_KERNEL)
+    yield Entry(names.dataset(direction, layer, "B"), (f"{prefix}.bias",), GATES)
     if config.has_lstm_projection:
-        yield Entry(names.dataset(direction, layer, "W_P_0"), (f"{prefix}.projection_weight",), Transposed())
+        yield Entry(names.dataset(direction, layer, "W_P_0"), (f"{prefix}.projection_weight",), TRANSPOSED)
 
 
 def pair_of(model: Sequence[str | Path]) -> tuple[Path, Path]:

@@ -5,7 +5,6 @@ trained shows only in the weight file.
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,51 +17,28 @@ from elmo.weights.shapes import Shape
 # 261 while bilm-tf trains and dumps, 262 for inference: the file always has 261 rows, row 0 is added at loading.
 _KNOWN_NUM_CHARACTERS = (NUM_BYTE_CHARACTERS - 1, NUM_BYTE_CHARACTERS)
 _WHOLE_NUMBER = "a whole number"
-# What bilm-tf and AllenNLP read in each section. Forks of bilm-tf add settings of their training (optimizer_type,
-# n_gpus) beside the sections, where they mean nothing for the network, but not within.
-_ARCHITECTURE = ("lstm", "char_cnn")
-_TRAINING = (
-    *("bidirectional", "dropout", "all_clip_norm_val", "n_epochs", "n_train_tokens", "batch_size", "n_tokens_vocab"),
-    *("unroll_steps", "n_negative_samples_batch", "learning_rate", "sample_softmax", "share_embedding_softmax"),
-)
+# What bilm-tf and AllenNLP read in each section. Forks of bilm-tf add settings of their training beside the sections,
+# where they mean nothing for the network, but not within.
 _SECTION_KEYS = {
     "lstm": ("use_skip_connections", "projection_dim", "cell_clip", "proj_clip", "dim", "n_layers"),
-    "char_cnn": (*("activation", "filters", "n_highway", "embedding", "n_characters", "max_characters_per_token"),),
+    "char_cnn": ("activation", "filters", "n_highway", "embedding", "n_characters", "max_characters_per_token"),
     "char_cnn.embedding": ("dim",),
 }
 # Without these, the network would silently be another one; AllenNLP asks for them too.
 _REQUIRED = ("use_skip_connections", "cell_clip", "proj_clip")
 # A clip outside of this range clips everything, or nothing.
 _CLIPS = (1e-3, 1e6)
-_RESEMBLANCE = 0.7
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """The options, unchanged. Raises WeightFileError if the file isn't an options file, or has a misspelt key."""
+    """The options, unchanged. Raises WeightFileError if the file isn't an options file."""
     values = read_json(path)
-    _refuse_misspelt(values, path)
     if not isinstance(values.get("lstm"), dict):
         raise WeightFileError(
             f"{path}: has no section 'lstm' (its keys: {', '.join(map(shown, sorted(values)[:8])) or 'none'}), so it "
             "is not an options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
         )
     return values
-
-
-def _refuse_misspelt(values: Mapping[str, Any], path: Path) -> None:
-    """An unknown key that resembles a missing section: the model would silently be one without it."""
-    for key in values:
-        if key not in (*_ARCHITECTURE, *_TRAINING):
-            meant = get_close_matches(key, [name for name in _ARCHITECTURE if name not in values], 1, _RESEMBLANCE)
-            if meant:
-                raise WeightFileError(_unknown_key(path, key, meant[0]))
-
-
-def _unknown_key(path: Path, key: str, meant: str) -> str:
-    return (
-        f"{path}: has the key {shown(key)}, which neither AllenNLP nor bilm-tf knows; the nearest one they "
-        f"know is {meant!r}. Correct the key, or pass the options.json that came with the weights."
-    )
 
 
 def config_of(
@@ -162,12 +138,11 @@ class _Section:
                 "that came with the weights."
             )
         self.values: dict[str, Any] = values
-        known = _SECTION_KEYS[name]
-        for key in values:
-            if key not in known:
-                absent = [other for other in known if other not in values] or known
-                nearest = (get_close_matches(key, absent, 1, 0) or get_close_matches(key, known, 1, 0))[0]
-                raise WeightFileError(_unknown_key(path, f"{name}.{key}", f"{name}.{nearest}"))
+        if unknown := sorted(values.keys() - {*_SECTION_KEYS[name]}):
+            raise WeightFileError(
+                f"{path}: {name!r} has the key {shown(unknown[0])}, which neither AllenNLP nor bilm-tf knows; the keys "
+                f"are {', '.join(_SECTION_KEYS[name])}. Fix it, or pass the options.json that came with the weights."
+            )
 
     def require(self, keys: tuple[str, ...]) -> None:
         """Raises WeightFileError unless the section has all the keys, whatever their values."""

@@ -1,5 +1,6 @@
 """The published format, options.json + weights.hdf5, as AllenNLP and bilm-tf read it -> Checkpoint."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from elmo.weights.allennlp.names import (
     SOFTMAX_DATASETS,
     LstmNames,
     dataset_shapes,
-    name_table,
+    read_tensors,
     with_padding_row,
 )
 from elmo.weights.allennlp.options import config_of, read_options, word_settings
@@ -49,7 +50,7 @@ def read(
 
     def read_all() -> Checkpoint:
         words = None if vocabulary is None else read_word_list(Path(vocabulary))
-        with Hdf5File(weights) as file:
+        with closing(Hdf5File(weights)) as file:
             config = config_of(settings, file.shapes, path=options)
             tensors = _read_tensors(file, config, options)
         if token_embeddings is not None:
@@ -80,11 +81,7 @@ def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str
     require_agreement(
         file.shapes, dataset_shapes(config, names), file=str(file.path), asked_by=options.name, kind="dataset"
     )
-    tensors = {}
-    for entry in name_table(config, names):
-        parts = file.parts(entry.dataset, len(entry.tensors))
-        for name in entry.tensors:
-            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(next(parts)))
+    tensors = read_tensors(file.array, config, names)
     file.require_fingerprint()
     return tensors
 
@@ -93,7 +90,7 @@ def _with_word_vectors(
     config: BiLMConfig, tensors: dict[str, np.ndarray], path: Path
 ) -> tuple[BiLMConfig, dict[str, np.ndarray]]:
     """The model with the char CNN, or the word vectors it has, replaced by those of a file."""
-    with Hdf5File(path) as file:
+    with closing(Hdf5File(path)) as file:
         shape = file.shapes.get("embedding")
         if shape is None or len(shape) != 2 or shape[1] != config.projection_size:
             raise WeightFileError(
@@ -131,7 +128,7 @@ def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path |
 
 
 def _read_softmax(path: Path, config: BiLMConfig, words: list[str] | None) -> dict[str, np.ndarray]:
-    with Hdf5File(path) as file:
+    with closing(Hdf5File(path)) as file:
         rows = (file.shapes.get("softmax/W") or (1,))[0]
         expected = [("softmax/W", (rows, config.projection_size)), ("softmax/b", (rows,))]
         require_agreement(file.shapes, expected, file=str(path), asked_by=OPTIONS_FILE, kind="dataset")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import read_bytes
+from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
@@ -53,13 +53,8 @@ def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
 
 def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[str, int]:
     """symbol -> id, moved up by 1. A symbol that occurs twice has its last id, as in the original."""
-    try:
+    with readable(path, WeightFileError, GET_AGAIN):
         content = read_bytes(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * num_ids))
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read ({error.strerror or error}). The weights are of no use without the ids in it. "
-            f"{GET_AGAIN}"
-        ) from None
     dictionary = {}
     for number, line in enumerate(io.BytesIO(content), start=1):
         symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")

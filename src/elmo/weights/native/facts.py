@@ -4,7 +4,6 @@ Models that read only bytes need no tokens.json.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -79,36 +78,23 @@ def read_facts(path: Path) -> dict[str, Any]:
     facts = read_json(path)
     _refuse_task_model(facts, path.parent)
     version = facts.get("format_version")
-    if type(version) is int and version > FORMAT_VERSION:
-        raise WeightFileError(
-            f"{path}: has format_version {version}, this elmo reads up to {FORMAT_VERSION}: a newer elmo wrote it. "
-            "Upgrade with: pip install --upgrade pyelmo"
-        )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version must be {FORMAT_VERSION} (got {shown(version)}): the file is damaged or is "
-            "not a config of this package. Get the model again."
+            f"{path}: format_version is {shown(version)}, but this elmo reads {FORMAT_VERSION}: a newer elmo wrote it, "
+            "or the file is damaged. Upgrade with 'pip install --upgrade pyelmo', or get the model again."
         )
-    for key in _CONFIG_KEYS:
-        if key not in facts:
-            raise WeightFileError(f"{path}: key {key!r} is missing: the file is damaged. Get the model again.")
-    if unknown := sorted(set(facts) - {*_CONFIG_KEYS, _HASHES_KEY}):
+    if wrong := sorted((facts.keys() ^ {*_CONFIG_KEYS}) - {_HASHES_KEY}):
         raise WeightFileError(
-            f"{path}: unknown key {shown(unknown[0])}; the keys are {', '.join((*_CONFIG_KEYS, _HASHES_KEY))}. Facts "
-            "of your own belong under 'metadata'."
+            f"{path}: key {shown(wrong[0])} is {'unknown' if wrong[0] in facts else 'missing'}; the keys are "
+            f"{', '.join((*_CONFIG_KEYS, _HASHES_KEY))}. Get the model again; your own facts belong under 'metadata'."
         )
-    hashes = facts.get(_HASHES_KEY, {})
-    known = {"architecture", *_HASHED_FILES}
-    if not isinstance(hashes, dict) or not set(hashes) <= known or not all(map(_is_sha256, hashes.values())):
+    sections = [facts["metadata"], facts.get(_HASHES_KEY, {})]
+    texts = [facts["source_format"], facts["source_hash"]]
+    texts += [value for section in sections for value in (section.values() if isinstance(section, dict) else [None])]
+    if not all(isinstance(value, str) for value in texts):
         raise WeightFileError(
-            f"{path}: {_HASHES_KEY!r} is {shown(hashes)}, but must have a SHA-256 for some of {', '.join(known)}: the "
-            "file is damaged. Get the model again."
-        )
-    strings = [facts["source_format"], facts["source_hash"]]
-    strings += list(facts["metadata"].values()) if isinstance(facts["metadata"], dict) else [None]
-    if not all(isinstance(value, str) for value in strings):
-        raise WeightFileError(
-            f"{path}: source_format, source_hash and every value under metadata must be text. Put them in quotes."
+            f"{path}: source_format, source_hash and every value under metadata and {_HASHES_KEY} must be text. Put "
+            "them in quotes."
         )
     return facts
 
@@ -135,10 +121,6 @@ def architecture_of(values: Any, path: Path) -> BiLMConfig:
         return BiLMConfig.from_dict(values, source=str(path))
     except ConfigError as error:
         raise WeightFileError(f"{error} Get the model again.") from None
-
-
-def _is_sha256(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def byte_map(config: BiLMConfig) -> TokenMap | None:

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
-from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, digest
+from elmo.weights.fingerprint import combine, damaged_values, digest
 from elmo.weights.native.narrow import Held, Narrow, bfloat16_bits, quantized
 from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
@@ -23,8 +23,6 @@ StoredType = Literal["float32", "float16", "bfloat16", "int8"]
 
 # U16: bfloat16, for which numpy and its files have no type of their own.
 _TYPES = {"F32": "<f4", "F16": "<f2", "U16": "<u2", "I8": "i1"}
-# Checked and hashed together: a megabyte stays in the processor's cache.
-_BLOCK_VALUES = 1 << 18
 # Beside a tensor of whole numbers: the size of the steps of each of its rows.
 _STEPS_SUFFIX = ".steps"
 # The key of the file's own metadata that holds the fingerprint of the tensors as they are read (float32).
@@ -150,15 +148,9 @@ def _read_all(
 
 def _checked_digest(path: Path, name: str, held: Held) -> str:
     """The digest of a tensor's values as float32. Raises WeightFileError at a NaN or an infinity."""
-    made = TensorDigest(np.dtype(np.float32), held.shape)
-    rows = max(1, _BLOCK_VALUES // max(1, math.prod(held.shape[1:])))
-    for start in range(0, held.shape[0] if held.shape else 1, rows):
-        some = slice(start, start + rows)
-        block = held.rows(some) if isinstance(held, Narrow) else held[some] if held.shape else held
-        if not np.isfinite(block).all():
-            require_finite({name: np.asarray(held)}, str(path), "tensor")
-        made.update(block)
-    return made.hexdigest()
+    values = np.asarray(held)
+    require_finite({name: values}, str(path), "tensor")
+    return digest(values)
 
 
 def narrowed(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredType) -> Held:

@@ -1,11 +1,10 @@
 """Checkpoint -> a model folder in our own format."""
 
 from pathlib import Path
-from typing import get_args
 
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
-from elmo.errors import ConfigError
+from elmo.setting_checks import require_value
 from elmo.text.word_list import encoded_word_list
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.facts import byte_map, facts_of
@@ -32,10 +31,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     Raises OutputError (the folder exists, the disk is full), WeightFileError (the checkpoint contradicts itself),
     ConfigError (float16 can't hold a value), TextError (a word fits no line).
     """
-    if dtype not in get_args(StoredType):
-        raise ConfigError(
-            f"dtype is {dtype!r}, but weights are stored as one of {', '.join(get_args(StoredType))}. Choose one."
-        )
+    require_value("dtype", dtype, StoredType)
     require_sound(checkpoint)
     parts = {MODEL_FILE: checkpoint.tensors, SOFTMAX_FILE: checkpoint.softmax, WARM_STATE_FILE: checkpoint.warm_state}
     size = sum(tensor.nbytes for tensors in parts.values() if tensors for tensor in tensors.values())

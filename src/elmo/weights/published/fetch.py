@@ -65,7 +65,6 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
 
 
 def _download_any(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
-    """The model as one of the sources that it has."""
     try:
         _download(source, folder, parts, progress)
     except WeightFileError as error:
@@ -99,7 +98,7 @@ def from_archive(archive: Path) -> Path:
         if not folder.is_dir():
             size = unpacked_size(archive, max_bytes=MAX_BYTES)
             with new_folder(folder, size=size, force=False, replaceable=frozenset()) as unfinished:
-                unpack(archive, unfinished, max_bytes=MAX_BYTES)
+                unpack(archive, unfinished)
                 _require_model(str(archive), unfinished, "Name an archive with the files of a model in it.")
     return folder
 
@@ -142,7 +141,7 @@ def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> 
         size = unpacked_size(archive, max_bytes=MAX_BYTES) if archive else 0
         with new_folder(folder, size=size, force=True, replaceable=frozenset(here)) as unfinished:
             if archive:
-                unpack(archive, unfinished, max_bytes=MAX_BYTES)
+                unpack(archive, unfinished)
             else:
                 for name, part in here.items():
                     part.rename(unfinished / name)
@@ -162,13 +161,15 @@ def _downloaded_file(source: Source, file: RemoteFile, folder: Path, parts: Path
     """One file, from the first address that gives it, checked."""
     published, seen = published_hash(file.name), seen_hashes(source.name).get(file.name)
     known = published or seen
+    first = f"one that was first downloaded, noted in {_record_of_hashes(source.name)} (remove that if you trust the "
+    whose = "published file has" if published else f"{first}new one), had"
     failures: list[tuple[str, str]] = []
     for address in file.addresses:
         part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
         part.parent.mkdir(exist_ok=True)
         try:
             transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
-            _require_file(part, known, whose="published file has" if published else _first_seen(source.name))
+            _require_file(part, known, whose=whose)
             if known is None and address.startswith("http:"):
                 warnings.warn(
                     f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
@@ -190,13 +191,6 @@ def _reasons(failures: list[tuple[str, str]]) -> str:
     if len(failures) > 1 and len({reason for _, reason in failures}) == 1:
         return f"{' and '.join(servers)}: {failures[0][1]}"
     return "; ".join(f"{address}: {reason}" for address, reason in failures)
-
-
-def _first_seen(name: str) -> str:
-    """For the message about another file than the first one."""
-    return (
-        f"one that was first downloaded, noted in {_record_of_hashes(name)} (remove that if you trust the new one), had"
-    )
 
 
 def _require_file(part: Path, known: str | None, *, whose: str) -> None:

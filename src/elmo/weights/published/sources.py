@@ -89,9 +89,10 @@ def _files(model: KnownModel, mirrors: Sequence[str]) -> Source:
             f"{model.name}: has a model for each language. Name one as {model.name}/CODE, with one of {codes}."
         )
     if not model.addresses:
+        page = "" if model.source == "unknown" else f" ({model.source})"
         raise WeightFileError(
             f"{model.name}: is a published model, but no address of it is known. Get its files "
-            f"({', '.join(model.files)}) from its publishers{_page(model)} and pass the pair (options.json, "
+            f"({', '.join(model.files)}) from its publishers{page} and pass the pair (options.json, "
             "weights.hdf5)."
         )
     files = Source(model.name, tuple(_file(model, file, mirrors) for file in model.files), is_archive=False)
@@ -110,10 +111,6 @@ def _file(model: KnownModel, file: str, mirrors: Sequence[str]) -> RemoteFile:
         f"{model.addresses[0]}{file}",
         _FLOAT_BYTES * (model.parameters or 0) if file.endswith(".hdf5") else 1,
     )
-
-
-def _page(model: KnownModel) -> str:
-    return "" if model.source == "unknown" else f" ({model.source})"
 
 
 def _addresses(name: str, file: str, roots: Sequence[str], mirrors: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from elmo.version import __version__
 TIMEOUT = 30.0
 """Seconds without a byte after which a connection counts as cut."""
 TRIES = 5
-"""Attempts in a row that may bring less than a MiB each, and attempts in all that may begin at the first byte."""
+"""Attempts in a row that may bring less than a MiB of what was not here before."""
 
 _BLOCK = 1 << 18
 _BYTES_OF_SUCCESS = 1 << 20
@@ -42,11 +41,6 @@ class Refused(Exception):  # noqa: N818 - one address's answer; the caller goes 
 
 class _Cut(Exception):  # noqa: N818 - it is tried again
     """The connection ended too early, or what came can't be used."""
-
-    def __init__(self, why: str, begin: int) -> None:
-        super().__init__(why)
-        self.begin = begin
-        """The byte that the answer began at."""
 
 
 class _Version(NamedTuple):
@@ -66,18 +60,15 @@ def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, progre
     known, size = _begun(part)
     if known is not None and size == known.total:  # a process ended after the last byte
         return progress.show(part.name, size, size, "bytes")
-    failures = beginnings = 0
+    failures = most = 0
     while True:
-        before = _size(part)
         try:
             return _attempt(address, part, (min_bytes, max_bytes), progress)
         except _Cut as cut:
-            failures = 0 if _size(part) - before >= _BYTES_OF_SUCCESS else failures + 1
-            beginnings += cut.begin == 0
+            has_grown = _size(part) >= most + _BYTES_OF_SUCCESS
+            failures, most = 0 if has_grown else failures + 1, max(most, _size(part))
             if failures == TRIES:
                 raise Refused(f"{cut}, {TRIES} times in a row") from None
-            if beginnings == TRIES:  # however much each brings: it may never be all of one file
-                raise Refused(f"{cut}, and it had to begin again {TRIES} times") from None
             time.sleep(_PAUSE * 2 ** max(0, failures - 1))
 
 
@@ -96,52 +87,55 @@ def _attempt(address: str, part: Path, limits: tuple[int, int], progress: Progre
         headers |= {"Range": f"bytes={start}-", "If-Range": known.validator}
     try:
         with _OPENER.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as response:
-            if response.status == 206:
-                version = _resumed(response.headers, part, known, start)
-            else:
-                version, start = _begins(response.headers), 0
-            _require_size(version.total, *limits)
+            version, start = _answered(response, part, known, start)
+            if version.total is not None and not limits[0] <= version.total <= limits[1]:
+                raise Refused(f"the file has {version.total:,} bytes, but a model's has {limits[0]:,} to {limits[1]:,}")
             _write(response, part, version, start, limits[1], progress)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file is shorter now than what is here
             discard(part)
         if error.code in _AGAIN:
-            raise _Cut(f"HTTP status {error.code}", start) from None
+            raise _Cut(f"HTTP status {error.code}") from None
         raise Refused(f"HTTP status {error.code} ({error.reason})") from None
     except urllib.error.URLError as error:
         reason = error.reason
         if isinstance(reason, TimeoutError | ConnectionError) and not isinstance(reason, ConnectionRefusedError):
-            raise _Cut(f"{reason}", start) from None
+            raise _Cut(f"{reason}") from None
         if isinstance(reason, socket.gaierror):
             raise Refused("the name of the server can't be resolved (no network?)") from None
         raise Refused(str(getattr(reason, "strerror", None) or reason)) from None
     except OutputError:
         raise
     except (http.client.HTTPException, OSError) as error:
-        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})", start) from None
+        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})") from None
     except ValueError as error:  # not an address
         raise Refused(str(error)) from None
 
 
-def _begins(headers: Message) -> _Version:
-    """The version of an answer with the whole file."""
-    _require_plain(headers)
-    length = headers.get("Content-Length", "")
-    return _Version(_validator(headers), int(length) if length.isdecimal() else None)
-
-
-def _resumed(headers: Message, part: Path, known: _Version | None, start: int) -> _Version:
-    """The version of an answer with the rest of the file. One of another version discards the part."""
-    _require_plain(headers)
+def _answered(
+    response: http.client.HTTPResponse, part: Path, known: _Version | None, start: int
+) -> tuple[_Version, int]:
+    """The version of an answer, and its first byte. The rest of another version discards the part."""
+    headers = response.headers
+    if (encoding := headers.get("Content-Encoding", "identity")) != "identity":
+        raise Refused(f"the server compresses the file on its way ({encoding}), so its bytes can't be compared")
+    etag = headers.get("ETag", "").strip()
+    validator = etag if etag.startswith('"') else headers.get("Last-Modified", "").strip()
+    if response.status != 206:
+        length = headers.get("Content-Length", "")
+        return _Version(validator, int(length) if length.isdecimal() else None), 0
     span = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
-    if span is None or known is None or int(span[1]) != start or known.total not in (None, int(span[3])):
+    if (
+        span is None
+        or known is None
+        or int(span[1]) != start
+        or known.total not in (None, int(span[3]))
+        or validator not in ("", known.validator)
+    ):
         discard(part)
-        raise _Cut("the server sent another part of the file than was asked for", start)
-    if _validator(headers) not in ("", known.validator):
-        discard(part)
-        raise _Cut("the file has changed while it was downloaded", start)
-    return _Version(known.validator, int(span[3]))
+        raise _Cut("the server sent a part of another file than was begun")
+    return _Version(known.validator, int(span[3])), start
 
 
 def _write(
@@ -175,7 +169,7 @@ def _write(
     if version.total is None:
         progress.show(part.name, end, end, "bytes")
     elif end != version.total:
-        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes", start)
+        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes")
 
 
 def _begun(part: Path) -> tuple[_Version | None, int]:
@@ -188,23 +182,6 @@ def _begun(part: Path) -> tuple[_Version | None, int]:
     return None, 0
 
 
-def _require_plain(headers: Message) -> None:
-    if (encoding := headers.get("Content-Encoding", "identity")) != "identity":
-        raise Refused(f"the server compresses the file on its way ({encoding}), so its bytes can't be compared")
-
-
-def _validator(headers: Message) -> str:
-    etag = headers.get("ETag", "").strip()
-    return etag if etag.startswith('"') else headers.get("Last-Modified", "").strip()
-
-
-def _require_size(total: int | None, min_bytes: int, max_bytes: int) -> None:
-    if total is not None and total > max_bytes:
-        raise Refused(f"the file has {total:,} bytes, a model has at most {max_bytes:,}")
-    if total is not None and total < min_bytes:
-        raise Refused(f"the file has {total:,} bytes, but it must have at least {min_bytes:,}")
-
-
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
@@ -214,13 +191,11 @@ def _facts(part: Path) -> Path:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https addresses, but never from an encrypted connection to one that isn't."""
+    """Follows redirects, but never from an encrypted connection to one that isn't."""
 
     def redirect_request(self, req, fp, code, msg, headers, newurl):  # noqa: ANN001, ANN201 - as urllib names them
         if req.type == "https" and not newurl.lower().startswith("https:"):
             raise Refused(f"it redirects to {newurl}, which is not encrypted")
-        if not newurl.lower().startswith(("http:", "https:")):
-            raise Refused(f"it redirects to {newurl}, which is not an http or https address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_file, read_bytes, shown
+from elmo.disk.bounded import is_file, read_bytes, readable, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
-from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
+from elmo.weights.allennlp.names import LstmNames, dataset_shapes, read_tensors
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
@@ -57,7 +57,8 @@ def _dataset_name(variable: str) -> str:
 
 
 _MAX_STATE_BYTES = 1 << 20
-_LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
+# Without the folder, which is often that of another machine.
+_LATEST = re.compile(r'^model_checkpoint_path:\s*"(?:[^"]*[/\\])?(?!\.\.?")([^"/\\]+)"', re.MULTILINE)
 
 
 def recognizes(path: Path) -> bool:
@@ -129,26 +130,13 @@ def _prefix(path: Path) -> Path:
 
 
 def _latest(state_file: Path) -> str | None:
-    """The name of the latest checkpoint, without its folder; None if there is no such file, or it names no checkpoint.
-
-    The file often has the absolute path of another machine.
-    """
+    """The name of the latest checkpoint; None if there is no such file, or it names no checkpoint."""
     if not state_file.is_file():
         return None
-    try:
+    with readable(state_file, WeightFileError, "Pass the path of one checkpoint instead."):
         content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
-    except OSError as error:
-        raise WeightFileError(
-            f"{state_file}: can't be read: {error.strerror or error}. Pass the path of one checkpoint instead."
-        ) from None
     found = _LATEST.search(content.decode("utf-8", "replace"))
-    name = re.split(r"[/\\]", found[1])[-1] if found else None
-    if name in ("", ".", ".."):
-        raise WeightFileError(
-            f"{state_file}: names {shown(found[1] if found else name)} as the latest checkpoint, which is "
-            "not the name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
-        )
-    return name
+    return found[1] if found else None
 
 
 def _existing(prefix: Path, reason: str) -> Path:
@@ -178,12 +166,7 @@ def _read_tensors(
     found = {name: bundle.shapes[name] for key, name in variables.items() if key not in SOFTMAX.values()}
     expected = ((variables.get(key, f"lm/{key}"), shape) for key, shape in dataset_shapes(config, names))
     require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
-    tensors = {}
-    for entry in name_table(config, names):
-        parts = np.split(_float32(bundle, variables[entry.dataset]), len(entry.tensors))
-        for name, part in zip(entry.tensors, parts, strict=True):
-            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(part))
-    return tensors
+    return read_tensors(lambda dataset: _float32(bundle, variables[dataset]), config, names)
 
 
 def _read_softmax(

@@ -15,7 +15,7 @@ Source: LevelDB's `table_format.md`; protobuf.dev, "Encoding".
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo.disk.bounded import open_regular, read_bytes
+from elmo.disk.bounded import open_regular, read_bytes, readable
 from elmo.errors import WeightFileError
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 
@@ -39,13 +39,10 @@ def is_table(path: Path) -> bool:
 
 def read_table(path: Path) -> dict[bytes, bytes]:
     """Every key and value, in the order of the keys. Raises `WeightFileError` if any byte that matters is damaged."""
+    with readable(path, WeightFileError, "Check the path and its permissions."):
+        content = read_bytes(path, limit=_MAX_BYTES)
     try:
-        return dict(_table(read_bytes(path, limit=_MAX_BYTES)))
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read ({error.strerror or error}). It lists where every tensor is. Check the path "
-            "and the permissions."
-        ) from None
+        return dict(_table(content))
     except ValueError as error:
         raise WeightFileError(
             f"{path}: is not a whole index of a TensorFlow checkpoint: {error}. The file is damaged, cut short or of "

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from elmo.disk.bounded import open_regular
+from elmo.disk.bounded import open_regular, readable
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
@@ -64,7 +64,7 @@ class TensorBundle(Mapping[str, np.ndarray]):
         try:
             header = read_fields(table.pop(b""))
             num_shards, big_endian = _number(header, 1), _number(header, 2)
-            self._entries = {_name(key): _entry(value) for key, value in table.items()}
+            self._entries = {key.decode("utf-8", "surrogateescape"): _entry(value) for key, value in table.items()}
         except (KeyError, ValueError) as error:
             raise WeightFileError(
                 f"{self.index}: its content is not that of a checkpoint's index ({error}): it is another kind of "
@@ -108,20 +108,15 @@ class TensorBundle(Mapping[str, np.ndarray]):
 
     def _bytes(self, name: str, entry: _Entry) -> UInt8[np.ndarray, " bytes"]:
         path = self._shards[entry.shard]
-        try:
-            with open_regular(path) as file:
-                file_size = file.seek(0, 2)
-                if entry.offset + entry.size > file_size:
-                    raise WeightFileError(
-                        f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: "
-                        f"it is cut short. {_GET}"
-                    )
-                file.seek(entry.offset)
-                values = np.fromfile(file, dtype=np.uint8, count=entry.size)
-        except OSError as error:
-            raise WeightFileError(
-                f"{path}: can't be read ({error.strerror or error}). Tensor {name!r} is in it. {_GET}"
-            ) from None
+        with readable(path, WeightFileError, f"Tensor {name!r} is in it. {_GET}"), open_regular(path) as file:
+            file_size = file.seek(0, 2)
+            if entry.offset + entry.size > file_size:
+                raise WeightFileError(
+                    f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: it "
+                    f"is cut short. {_GET}"
+                )
+            file.seek(entry.offset)
+            values = np.fromfile(file, dtype=np.uint8, count=entry.size)
         if masked_crc32c(values) != entry.masked_crc:
             raise WeightFileError(
                 f"{path}: tensor {name!r} does not match its checksum: the {entry.size} bytes from {entry.offset} on "
@@ -170,7 +165,3 @@ def _bytes(fields: Mapping[int, list[Value]], key: int) -> bytes:
     if not isinstance(value, bytes):
         raise ValueError(f"field {key} is not a message")
     return value
-
-
-def _name(key: bytes) -> str:
-    return key.decode("utf-8", "surrogateescape")
