@@ -90,7 +90,7 @@ class TrainFolder:
         recover(self._last)
         if not self._last.is_dir():
             return []
-        if changed := what_changed(self._last, own=True):
+        if changed := what_changed(self._last):
             raise _damaged(self._last, changed)
         _load(network, self._last / _WEIGHTS)
         return read_record(self._last / _LOG)
