@@ -49,6 +49,8 @@ class Outcome:
     """The same, as a number of units of equal size (`verdicts.bootstrap.effective_units`)."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """What it read besides the data: the hashes of its biLM, "bilm", and of each kind of static vectors by its name."""
+    trained: Sequence[Mapping[str, Any]] = ()
+    """For each seed when, by which code and where it was trained; empty where that wasn't noted."""
 
     def scored(self, data: str) -> Scored:
         """The scores on "dev" or "test", for comparisons."""
@@ -84,6 +86,7 @@ class Outcome:
             "best_epochs": [seed.get("best_epoch") for seed in self.per_seed],
             "mixes": self.mixes(),
             "curves": [list(curve) for curve in self.curves],
+            "trained": [dict(one) for one in self.trained],
             "per_seed": [
                 {"seed": number, **{data: seed[data] for data in data_of([self])}}
                 for number, seed in zip(self.seeds, self.per_seed, strict=True)
@@ -150,6 +153,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
         num_units,
         effective,
         _inputs(trained.run),
+        [_trained(trained.run / f"seed-{seed}" / "env.json") for seed in summary["seeds"]],
     )
 
 
@@ -158,6 +162,10 @@ def _inputs(run: Path) -> dict[str, str]:
     noted = read_record(run / "run.json")
     bilm = noted.get("bilm")
     return {**({} if bilm is None else {"bilm": bilm}), **noted.get("vectors", {})}
+
+
+def _trained(path: Path) -> dict[str, Any]:
+    return read_record(path) if path.is_file() else {}
 
 
 def _curve(trained: Trained, seed: int) -> list[float]:
