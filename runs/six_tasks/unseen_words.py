@@ -70,7 +70,7 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
         path = folder / f"{part.section}.unseen.json"
         facts = {name: record[name] for name in ("task", "name", "metric", "seeds")}
         systems = [{name: system[name] for name in ("system", "run", "inputs", "trained")} for system in record["systems"]]
-        read = {"files": part.job.files.hashes(), "systems": systems}
+        read = {"hashes": part.job.files.hashes(), "systems": systems}
         write_json(path, {**facts, **provenance(num_threads()), **read, "data": found})
         yield path
 

@@ -89,7 +89,7 @@ def test_a_group_of_few_examples_makes_no_record(unseen_words, tmp_path: Path, m
     assert path.name == "towns.unseen.json"
     found = json.loads(path.read_text())
     assert found["data"] == {"test": {"groups": {}}}
-    assert (found["files"], found["systems"]) == ({"test": "d097"}, [system])
+    assert (found["hashes"], found["systems"]) == ({"test": "d097"}, [system])
     assert found["date"] and found["machine"] and "commit" in found
 
 
