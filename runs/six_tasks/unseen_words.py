@@ -69,7 +69,8 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{part.section}.unseen.json"
         facts = {name: record[name] for name in ("task", "name", "metric", "seeds")}
-        systems = [{name: system[name] for name in ("system", "run", "inputs", "trained")} for system in record["systems"]]
+        of_system = ("system", "run", "inputs", "trained")
+        systems = [{name: system[name] for name in of_system} for system in record["systems"]]
         read = {"hashes": part.job.files.hashes(), "systems": systems}
         write_json(path, {**facts, **provenance(num_threads()), **read, "data": found})
         yield path

@@ -126,7 +126,7 @@ def test_what_is_said_to_be_lacking_is_of_records_that_are_there():
         ({"commit": None}, {"commit"}),
         ({"machine": {}}, {"machine"}),
         ({"data": {"train": "0" * 64, "dev": "0" * 64}}, {"data"}),
-        ({"data": {name: "0" * 64 for name in ("train", "dev", "test")}, "seeds": [1, 2, 3, 4, 5, 6]},
+        ({"data": dict.fromkeys(("train", "dev", "test"), "0" * 64), "seeds": [1, 2, 3, 4, 5, 6]},
          {"origin of trainings", "archives"}),
         ({"systems": []}, {"systems"}),
     ],

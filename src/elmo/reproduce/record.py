@@ -3,7 +3,7 @@
 what was asked for   experiment, task, name, settings, hashes of the data, seeds
 date, elmo, commit, machine    when, by which code and where the systems were compared
 systems              of each: hashes of its biLM and its static vectors, mean, spread, interval and scores on dev and
-                     test, mixes, learning curves, when and where each seed was trained, and all its scores, per label too
+                     test, mixes, learning curves, when and where each seed was trained, all its scores, per label too
 rules                scores of rules without learning on the same data
 gains                differences to the baseline, with intervals, and relative error reductions
 claims               differences with intervals and p-values, and the verdicts
