@@ -50,7 +50,7 @@ class Arguments:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help stays fast.
-    from elmo.analysis.encoders import BILM, described
+    from elmo.analysis.encoders import BILM, STATIC, StaticEncoder, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
     from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
@@ -78,9 +78,10 @@ def record_of(arguments: Arguments) -> Record:
         shown = [{which: [_plain(hit) for hit in hits] for which, hits in layer.items()} for layer in layers]
         found.append({"sentence": tokens, "place": place, "static": near, "layers": shown})
     choice = EncoderChoice(model=model, static=arguments.static)
+    encoders = {BILM: embedder, **({} if static is None else {STATIC: StaticEncoder(static)})}
     beginning = begun(
         "neighbors",
-        encoders=described(choice, {BILM: embedder}),
+        encoders=described(choice, encoders),
         data={"index": arguments.index / FACTS_FILE},
         settings={"text": index.facts.source, "top": arguments.top, **options},
     )
