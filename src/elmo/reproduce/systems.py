@@ -28,6 +28,9 @@ SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 # An epoch of figure 1 has at least this percentage of the number of training examples.
 _LEAST_EPOCH = 25.0
 
+_LATER = {"TaskSettings": ("errors", "static_errors"), "SnliSettings": ("label_column",)}
+"""By class, settings that came after trainings were kept: with its default, none changes the name of a run's folder."""
+
 _ABOUT_ELMO = (
     "encoder",
     "model",
@@ -60,8 +63,12 @@ class System:
     @property
     def folder(self) -> str:
         """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
-        tokens = self.settings.tokens
-        text = json.dumps(to_table(self.settings), sort_keys=True)
+        tokens, usual = self.settings.tokens, to_table(type(self.settings)())
+        later = {name for kind in type(self.settings).__mro__ for name in _LATER.get(kind.__name__, ())}
+        named = {
+            name: value for name, value in to_table(self.settings).items() if name not in later or value != usual[name]
+        }
+        text = json.dumps(named, sort_keys=True)
         parts = [
             "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
             *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),
