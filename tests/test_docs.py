@@ -187,7 +187,7 @@ def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path)
     (place / "MODEL").symlink_to(place / "RUN" / "model")
     assert run_line("elmo prepare text --valid HELD_OUT -o DATA") == 0
     lines = [line for block in blocks("pretraining.md", "sh") for line in block.splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 9
     steps = ["--max-steps", "2", "--num-negative-samples", "5", "--evaluate-every", "0"]
     epoch = ["--epochs", "1", "--hidden-sizes", "4", "--character-filters", "4", "--seeds", "1"]
     quick = {"pretrain": steps, "finetune": steps, "reproduce": epoch}

@@ -37,9 +37,17 @@ from elmo.errors import ConfigError
 
 KEPT = Path(__file__).with_name("finished")
 OF_SYSTEM = ("run.json", "env.json")
+"""The second one only of trainings of before 2026-11-26, which have none of their own."""
 COMPARED = ("task", "settings", "data", "vectors", "bilm")
 """Facts of a run.json that make two trainings the same one."""
-OF_SEED = ("metrics.jsonl", "scores.json", "dev.examples.json", "test.examples.json")
+OF_SEED = (
+    "metrics.jsonl",
+    "env.json",
+    "scores.json",
+    "dev.examples.json",
+    "test.examples.json",
+    "second_test.examples.json",
+)
 _LARGEST = 1 << 24
 """Bytes of a file, packed or not."""
 

@@ -25,7 +25,7 @@ from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, ElmoError
 from elmo.reproduce.markdown import cautions, sentence
 from elmo.reproduce.record import ExperimentRecord
-from elmo.reproduce.tables import aligned, data_name, metric_name, rows, shown, with_interval
+from elmo.reproduce.tables import aligned, data_name, metric_name, rows, score_name, shown, with_interval
 from elmo.tasks.rules import best_rule
 
 PAGE = DOCS / "reproduction.md"
@@ -68,7 +68,7 @@ def _block(table: str, records: Mapping[Path, ExperimentRecord]) -> str:
 
 def _table1(records: Sequence[ExperimentRecord]) -> Iterator[str]:
     head = ["task, data", "biLM", "seeds", "score", "best rule", "without ELMo", "with ELMo", "gain [95 % interval]"]
-    yield from aligned([head, *map(_row, records)])
+    yield from aligned([head, *(row for record in records for row in _rows(record))])
     yield ""
     yield "A rule isn't trained: it uses words or labels of the training data. Mean ± standard deviation over seeds."
     if any(partial(record) for record in records):
@@ -80,8 +80,15 @@ def _table1(records: Sequence[ExperimentRecord]) -> Iterator[str]:
         yield from (f"- {data_name(record)}: {caution}" for caution in cautions(record))
 
 
-def _row(record: ExperimentRecord) -> list[str]:
-    data = record["decided_on"]
+def _rows(record: ExperimentRecord) -> Iterator[list[str]]:
+    """One for the test data, and one for second ones, which the same models were scored on."""
+    yield _row(record, record["decided_on"])
+    if "second_name" in record:
+        name = f"{record['second_name']}, by the models of {record['name']}"
+        yield _row({**record, "name": name}, "second_test")
+
+
+def _row(record: ExperimentRecord, data: str) -> list[str]:
     by_name = {system["system"]: system for system in record["systems"]}
     (gain,) = record["gains"]
     rule = best_rule(record["rules"], data)
@@ -89,7 +96,7 @@ def _row(record: ExperimentRecord) -> list[str]:
         data_name(record) + partial(record),
         bilm_name(by_name["elmo"]),
         str(len(record["seeds"])),
-        f"{data} {metric_name(record['metric'])}",
+        score_name(data, record["metric"]),
         "" if rule is None else f"{rule[1]:.2f}",
         shown(by_name["baseline"][data]),
         shown(by_name["elmo"][data]),

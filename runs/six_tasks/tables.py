@@ -45,6 +45,8 @@ PLAN = Path(__file__).with_name("plan.toml")
 TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm", "bilms")
 FILES = ("train", "dev", "test")
 OF_SECTION = {"name": str, "config": str, "data": str, "minutes": dict, **dict.fromkeys(FILES, str)}
+OF_SECOND_TEST = {"second_test": str, "second_name": str}
+"""Of a section with second test data: their file and their name for people."""
 _NAMES = {str: "string", list: "list", dict: "table"}
 
 
@@ -61,6 +63,8 @@ class Part:
     minutes: dict[str, float]
     """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
     seeds: Sequence[int]
+    second_name: str | None = None
+    """Of the second test data, if there are any."""
     shares: Sequence[float] = field(default=())
     bilms: Sequence[str] = field(default=())
 
@@ -212,12 +216,13 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
             )
         _require_keys(plan, {section: dict}, str(given.plan))
         own = plan[section]
-        _require_keys(own, OF_SECTION, f"{given.plan}: [{section}]")
+        second = OF_SECOND_TEST if OF_SECOND_TEST.keys() & own.keys() else {}
+        _require_keys(own, {**OF_SECTION, **second}, f"{given.plan}: [{section}]")
         job = _job(section, own, given)
         seeds = given.seeds or table.get("own_seeds", {}).get(section, table["seeds"])
         shares = table.get("shares", ())
         bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
-        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, shares, bilms)
+        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, own.get("second_name"), shares, bilms)
 
 
 def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:
@@ -234,7 +239,7 @@ def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob
     settings = with_table(found.settings(), read_toml(config), str(config))
     more = {**own.get("settings", {}), "static": [str(given.static)], "model": given.model}
     settings = with_table(settings, more, f"{given.plan}, {section}")
-    paths = [given.data / own["data"] / own[name] for name in FILES]
+    paths = [given.data / own["data"] / own[name] for name in (*FILES, "second_test") if name in own]
     for path in (*paths, given.static):
         if not path.is_file():
             raise ConfigError(f"{path}: there is no such file, but the plan's {section!r} needs it. Check the paths.")
@@ -313,7 +318,8 @@ def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
     for part in parts:
         if part.done():
             path = folder / f"{part.section}.{part.table}.json"
-            write_json(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
+            named = {} if part.second_name is None else {"second_name": part.second_name}
+            write_json(path, {**portable(read_record(part.record)), **named, "planned_seeds": list(part.seeds)})
             yield path
 
 

@@ -22,6 +22,8 @@ from tables import Part, add_arguments, exit_code, planned_parts
 
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError
+from elmo.ops.native.threads import num_threads
+from elmo.process.environment import provenance
 from elmo.reproduce.outcomes import counts_of
 from elmo.reproduce.verdicts import Difference, Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of
@@ -66,8 +68,11 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
         found = {name: compared(part, record, name, groups, data) for name, groups in chosen.items()}
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{part.section}.unseen.json"
-        facts = {name: record[name] for name in ("task", "name", "metric", "seeds", "elmo_version")}
-        write_json(path, {**facts, "data": found})
+        facts = {name: record[name] for name in ("task", "name", "metric", "seeds")}
+        of_system = ("system", "run", "inputs", "trained")
+        systems = [{name: system[name] for name in of_system} for system in record["systems"]]
+        read = {"hashes": part.job.files.hashes(), "systems": systems}
+        write_json(path, {**facts, **provenance(num_threads()), **read, "data": found})
         yield path
 
 

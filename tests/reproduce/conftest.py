@@ -10,6 +10,7 @@ from elmo.reproduce.outcomes import Outcome
 from elmo.reproduce.record import ExperimentRecord, recorded
 from elmo.reproduce.systems import systems_of
 from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.train.job import SCORED
 
 Scores = Sequence[float]
 
@@ -18,13 +19,16 @@ Scores = Sequence[float]
 def outcomes_of() -> Callable[..., list[Outcome]]:
     """Outcomes of an experiment, whose `scores[k]` are the dev scores of its system k, a score for each seed."""
 
-    def make(experiment, scores, *, shares=(), bilms=(), test=None, mixes=None, epochs=None) -> list[Outcome]:
+    def make(
+        experiment, scores, *, shares=(), bilms=(), test=None, second_test=None, mixes=None, epochs=None
+    ) -> list[Outcome]:
         found = []
         for place, system in enumerate(systems_of(experiment, NerSettings(), shares, bilms)):
             per_seed = []
             for seed, score in enumerate(scores[place]):
                 outcome = {"best_epoch": 1, "dev": {"f1": score, "per_label": {"PER": {"f1": score}}}}
                 outcome |= {"test": {"f1": test[place][seed]}} if test else {}
+                outcome |= {"second_test": {"f1": second_test[place][seed]}} if second_test else {}
                 per_seed.append(outcome | {"mix_weights": mixes[place][seed] if mixes else []})
             seeds = list(range(1, 1 + len(per_seed)))
             curves = epochs[place] if epochs else [[score] for score in scores[place]]
@@ -51,7 +55,7 @@ def record_of(outcomes_of) -> Callable[..., ExperimentRecord]:
 
 def _resampled(outcome: Outcome, units: int) -> Outcome:
     noise = np.random.default_rng(0).normal(scale=50 / units**0.5, size=(500, 1))
-    data = [name for name in ("dev", "test") if name in outcome.per_seed[0]]
+    data = [name for name in SCORED if name in outcome.per_seed[0]]
     resampled = {name: outcome.scored(name).scores + noise for name in data}
     every = dict.fromkeys(data, units)
     return replace(outcome, resampled=resampled, num_units=every, effective_units=every)

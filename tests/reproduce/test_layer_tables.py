@@ -41,6 +41,12 @@ def test_the_direction_is_decided_by_the_interval(over, verdict):
     assert "tiny: train.xml, a.xml, b.xml." in page and page.startswith("Table 5: ")
 
 
+def test_what_a_forward_lm_lacks_of_the_bilm_is_told_with_its_interval():
+    record = wsd((1.4, 0.3, 2.5))
+    record["systems"].append({**system("forward LM", "layer 2", 58.5), "minus_bilm": [-2.0, -2.9, -1.1]})
+    assert "\nforward LM, layer 2, minus the biLM's: -2.0 (-2.9 to -1.1)" in as_text("table5", record)
+
+
 def test_counted_precision_stands_beside_the_papers_examples():
     depths = {k: [50.0, [40.0, 60.0]] for k in ("1", "5", "10")}
     row = {"encoder": "biLM", "layer": "layer 1", "precision": {"sense": depths}}

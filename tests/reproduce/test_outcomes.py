@@ -48,6 +48,12 @@ def test_the_hashes_of_the_bilm_and_of_static_vectors_are_those_of_the_run(train
     assert outcome_of(trained, tmp_path, {}).table()["inputs"] == {}
 
 
+def test_when_and_where_each_seed_was_trained_is_said_where_it_was_noted(trained, tmp_path):
+    (trained.run / "seed-2" / "env.json").write_text('{"date": "2026-11-25", "commit": "0a1b"}')
+    found = outcome_of(trained, tmp_path, {}).table()
+    assert found["trained"] == [{}, {"date": "2026-11-25", "commit": "0a1b"}]
+
+
 def test_examples_of_a_unit_are_drawn_together(trained, tmp_path):
     found = outcome_of(trained, tmp_path, {"dev": ["a", "a", "b"]})
     assert found.num_units == {"dev": 2}

@@ -46,3 +46,20 @@ def test_one_seed_leaves_spreads_and_intervals_empty(record_of):
 def test_the_papers_line_of_table1_is_that_of_the_task(record_of):
     assert record_of("table1", [[1.0], [2.0]], task="coref")["paper"]["table1"]["elmo"] == 70.4
     assert record_of("table1", [[1.0], [2.0]], task="mine")["paper"]["table1"] is None
+
+
+def test_second_test_data_have_claims_of_their_own_beside_those_of_the_first(record_of):
+    dev, test, second = [[60.0] * 3, [60.0] * 3], [[50.0, 54.0, 52.0], [51.0, 55.0, 50.0]], [[70.0] * 3, [75.0] * 3]
+    record = record_of("table1", dev, test=test, second_test=second, units=500)
+    assert record["decided_on"] == "test"
+    claims = {(claim["claim"], claim["measured_on"]): claim for claim in record["claims"]}
+    assert [(name, data, claims[name, data]["verdict"]) for name, data in claims] == [
+        ("ELMo beats the baseline", "dev", None),
+        ("ELMo beats the baseline", "test", "not decided"),
+        ("ELMo beats the baseline, on the second test data", "second_test", "agrees"),
+    ]
+    # Holm's correction counts both looks.
+    decided = claims["ELMo beats the baseline, on the second test data", "second_test"]
+    assert decided["corrected_p_value"] == pytest.approx(2 * decided["p_value"])
+    assert record["gains"][0]["second_test"]["difference"] == 5.0
+    assert record["bootstrap"]["units"] == {"dev": 500, "test": 500, "second_test": 500}

@@ -7,7 +7,6 @@ model, model_hash, dtype, static, encoders
 data                     each file's name and SHA-256
 """
 
-import datetime
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,7 @@ from typing import Any
 
 from elmo.disk.bounded import file_hash
 from elmo.ops.native.threads import num_threads
-from elmo.process.environment import commit, environment
-from elmo.version import __version__
+from elmo.process.environment import provenance
 
 Record = dict[str, Any]
 
@@ -33,11 +31,8 @@ def begun(
     """What every record begins with. `encoders`: as `described` gives it; `command`: default: this process's own."""
     return {
         "analysis": analysis,
-        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
         "command": shown_command(command or ["elmo", *sys.argv[1:]]),
-        "elmo": __version__,
-        "commit": commit(),
-        "machine": environment(num_threads()),
+        **provenance(num_threads()),
         **encoders,
         "data": {name: _files(found) for name, found in data.items()},
         "settings": dict(settings),

@@ -1,5 +1,6 @@
 """Where a run happens: versions, machine and commit, for the records beside its results."""
 
+import datetime
 import os
 import platform
 import subprocess
@@ -8,7 +9,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from elmo.version import __version__
+
 _FOLDER = Path(__file__).resolve().parents[1]
+
+
+def provenance(threads: int) -> dict[str, Any]:
+    """When something was computed ("date", now), by which code ("elmo", "commit") and where ("machine")."""
+    return {
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+        "elmo": __version__,
+        "commit": commit(),
+        "machine": environment(threads),
+    }
 
 
 def environment(threads: int) -> dict[str, Any]:

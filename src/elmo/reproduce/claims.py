@@ -2,7 +2,8 @@
 
 Every claim is that some difference is larger than a threshold (0, unless it says otherwise). Claims about scores are
 decided on the test data if there are any: the dev data chose the epochs. On the dev data, differences and intervals
-are shown without a verdict. All verdicts of a table are corrected together (`verdicts`).
+are shown without a verdict. On second test data the same claims are decided once more. All verdicts of a table are
+corrected together (`verdicts`).
 
 Source: Peters et al. 2018, sections 4 and 5.1 to 5.4.
 """
@@ -31,7 +32,7 @@ class Finding:
 
     claim: str
     measured_on: str
-    """On what: "dev", "test", "weights" or "epochs"."""
+    """On what: "dev", "test", "second_test", "weights" or "epochs"."""
     difference: Difference
     decision: Decision | None = None
     """None on the dev data if there are test data."""
@@ -77,7 +78,7 @@ class Finding:
 def findings(experiment: str, outcomes: Sequence[Outcome]) -> list[Finding]:
     """Every claim about the experiment, with its verdict."""
     found = list(_pairs(experiment, outcomes) if experiment in _PAIRS else _CLAIMS[experiment](outcomes))
-    shown_only = set(data_of(outcomes)) - {decisive(outcomes)}
+    shown_only = {"dev"} - {decisive(outcomes)}
     decided = [place for place, one in enumerate(found) if one.measured_on not in shown_only]
     for place, decision in zip(decided, decide([found[place].difference for place in decided]), strict=True):
         found[place] = replace(found[place], decision=decision)
@@ -111,7 +112,8 @@ def _on_scores(outcomes: Sequence[Outcome], claim: str, terms: Terms, threshold:
     at = {(outcome.name, outcome.share): outcome for outcome in outcomes}
     for data in data_of(outcomes):
         scored = [(sign, at[name, share].scored(data)) for sign, name, share in terms]
-        yield Finding(claim, data, contrast(scored, threshold))
+        second = ", on the second test data" if data == "second_test" else ""
+        yield Finding(claim + second, data, contrast(scored, threshold))
 
 
 def _figure1(outcomes: Sequence[Outcome]) -> Iterator[Finding]:

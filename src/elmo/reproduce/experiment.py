@@ -215,7 +215,7 @@ def _trainings(record: ExperimentRecord) -> list[str]:
         f"task {record['task']}: {files}{held_out}",
         f"biLM: {', '.join(_bilms(record))}; static vectors: {', '.join(settings['static']) or 'none'}",
         f"systems: {len(systems)}, trainings of each: {len(record['seeds'])}, epochs at most: {settings['epochs']}; "
-        f"elmo {record['elmo_version']}",
+        f"elmo {record['elmo']}",
     ]
 
 

@@ -115,6 +115,11 @@ def _directions(table: str, record: Record) -> Iterator[str]:
     for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
         if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
             yield f"  here: {_compared(row['over_layer_below'], paper_difference)}."
+    for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
+        less = row.get("minus_bilm")  # records of before 2026-11-26 have none
+        if less is not None and first_fault(less, _DIFFERENCE) is None:
+            mean, low, high = less
+            yield f"{row_name(row)}, minus the biLM's: {mean:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _compared(difference: tuple[float, float, float] | None, theirs: float) -> str:
@@ -205,7 +210,8 @@ class Either:
 _FILE = {"file": str}
 _BEGINNING = {"model": str, "data": Each(Either(_FILE, [_FILE]))}
 _MEASURED = (float, (float, float))
-_SYSTEM = {"encoder": str, "layer": str, "over_layer_below": Either(None, (float, float, float))}
+_DIFFERENCE = (float, float, float)
+_SYSTEM = {"encoder": str, "layer": str, "over_layer_below": Either(None, _DIFFERENCE)}
 _QUERY = {
     "sentence": [str],
     "place": int,

@@ -66,11 +66,12 @@ def cautions(record: ExperimentRecord) -> list[str]:
 def _measured(one: dict[str, Any]) -> str:
     """ "test +3.05 [+0.91, +5.20], p = 0.012, corrected p = 0.048"."""
     found = with_interval(one["difference"], one["interval"], _DIGITS.get(one["measured_on"], 2))
+    found = f"{one['measured_on'].replace('_', ' ')} {found}"
     if one["p_value"] is None:
-        return f"{one['measured_on']} {found}, too few different values for an interval"
+        return f"{found}, too few different values for an interval"
     corrected = one["corrected_p_value"]
     decided = "" if corrected is None else f", p {_p(one['p_value'])}, corrected p {_p(corrected)}"
-    return f"{one['measured_on']} {found}{decided}"
+    return f"{found}{decided}"
 
 
 def _p(value: float) -> str:

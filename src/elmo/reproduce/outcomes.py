@@ -14,9 +14,7 @@ from elmo.reproduce.systems import System
 from elmo.reproduce.verdicts import Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of, tabulated
 from elmo.tasks.task import MetricKind
-from elmo.tasks.train.job import summarize
-
-DATA = ("dev", "test")
+from elmo.tasks.train.job import SCORED, summarize
 
 Summary = dict[str, Any]
 """Of a figure over seeds: "mean", "standard_deviation" (None for one seed) and "scores"."""
@@ -38,7 +36,7 @@ class Outcome:
     """The key of the score that is compared."""
     seeds: Sequence[int]
     per_seed: Sequence[Mapping[str, Any]]
-    """For each seed what `train` gave: "dev" and "test" (the task's scores), "best_epoch" and "mix_weights"."""
+    """For each seed what `train` gave: the task's scores by data, "best_epoch" and "mix_weights"."""
     curves: Sequence[Sequence[float]] = ()
     """For each seed the dev score after each epoch; empty where the epochs had no dev score."""
     resampled: Mapping[str, Float[np.ndarray, "draws seeds"]] = field(default_factory=dict)
@@ -49,14 +47,16 @@ class Outcome:
     """The same, as a number of units of equal size (`verdicts.bootstrap.effective_units`)."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """What it read besides the data: the hashes of its biLM, "bilm", and of each kind of static vectors by its name."""
+    trained: Sequence[Mapping[str, Any]] = ()
+    """For each seed when, by which code and where it was trained; empty where that wasn't noted."""
 
     def scored(self, data: str) -> Scored:
-        """The scores on "dev" or "test", for comparisons."""
+        """The scores on one of the data, for comparisons."""
         scores = np.array([seed[data][self.metric] for seed in self.per_seed], dtype=np.float64)
         return Scored(scores, self.resampled.get(data), self.effective_units.get(data, 0))
 
     def summary(self, data: str) -> Summary:
-        """Mean, spread and single scores on "dev" or "test", with the confidence interval of the mean."""
+        """Mean, spread and single scores on one of the data, with the confidence interval of the mean."""
         scored = self.scored(data)
         return {**summarize(scored.scores.tolist()), "interval": contrast([(1, scored)]).interval}
 
@@ -84,6 +84,7 @@ class Outcome:
             "best_epochs": [seed.get("best_epoch") for seed in self.per_seed],
             "mixes": self.mixes(),
             "curves": [list(curve) for curve in self.curves],
+            "trained": [dict(one) for one in self.trained],
             "per_seed": [
                 {"seed": number, **{data: seed[data] for data in data_of([self])}}
                 for number, seed in zip(self.seeds, self.per_seed, strict=True)
@@ -92,13 +93,13 @@ class Outcome:
 
 
 def data_of(outcomes: Sequence[Outcome]) -> list[str]:
-    """Which of "dev" and "test" all systems have scores on."""
-    return [data for data in DATA if all(seed.get(data) for one in outcomes for seed in one.per_seed)]
+    """Which data all systems have scores on: of "dev", "test" and "second_test"."""
+    return [data for data in SCORED if all(seed.get(data) for one in outcomes for seed in one.per_seed)]
 
 
 def decisive(outcomes: Sequence[Outcome]) -> str:
     """The data on which claims are decided: test, because dev has chosen the epochs; dev where there is no test."""
-    return data_of(outcomes)[-1]
+    return [data for data in data_of(outcomes) if data != "second_test"][-1]
 
 
 _LARGEST = 1 << 30
@@ -129,7 +130,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
     """
     system, summary = trained.system, trained.summary
     resampled, num_units, effective = {}, {}, {}
-    for data in DATA:
+    for data in SCORED:
         found = counts_of(trained.run, summary["per_seed"], summary["metric"], data)
         if found is None:
             continue
@@ -150,6 +151,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
         num_units,
         effective,
         _inputs(trained.run),
+        [_trained(trained.run / f"seed-{seed}" / "env.json") for seed in summary["seeds"]],
     )
 
 
@@ -158,6 +160,10 @@ def _inputs(run: Path) -> dict[str, str]:
     noted = read_record(run / "run.json")
     bilm = noted.get("bilm")
     return {**({} if bilm is None else {"bilm": bilm}), **noted.get("vectors", {})}
+
+
+def _trained(path: Path) -> dict[str, Any]:
+    return read_record(path) if path.is_file() else {}
 
 
 def _curve(trained: Trained, seed: int) -> list[float]:

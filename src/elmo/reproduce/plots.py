@@ -142,7 +142,7 @@ def _draw_dots(figure: Any, record: ExperimentRecord) -> None:
         _span(axes.set_xlim, bounds + [rule[data] for rule in near])
         axes.set_yticks(range(len(systems)), [system["label"] for system in systems])
         axes.set_ylim(len(systems) - 0.5, -0.5)
-        axes.set_xlabel(f"{metric_name(record['metric'])} on {data}")
+        axes.set_xlabel(f"{metric_name(record['metric'])} on {data.replace('_', ' ')}")
         plain(axes, axis="x")
     _legend(figure, panels[-1], _explanation(record, "Full dots: means; circles: single seeds"))
 
@@ -196,7 +196,7 @@ def _draw_shares(figure: Any, record: ExperimentRecord) -> None:
         axes.xaxis.set_major_locator(FixedLocator(shares))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}"))
-        axes.set(xlabel="% of the training data", ylabel=f"{metric_name(record['metric'])} on {data}")
+        axes.set(xlabel="% of the training data", ylabel=f"{metric_name(record['metric'])} on {data.replace('_', ' ')}")
         plain(axes, axis="y")
     _legend(figure, panels[-1], _explanation(record, "Dots: means"))
 

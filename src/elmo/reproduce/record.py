@@ -1,8 +1,9 @@
 """The record of an experiment: everything that its page and its picture show, plain for JSON.
 
 what was asked for   experiment, task, name, settings, hashes of the data, seeds
+date, elmo, commit, machine    when, by which code and where the systems were compared
 systems              of each: hashes of its biLM and its static vectors, mean, spread, interval and scores on dev and
-                     test, mixes, learning curves, and all scores of each seed, per label too
+                     test, mixes, learning curves, when and where each seed was trained, all its scores, per label too
 rules                scores of rules without learning on the same data
 gains                differences to the baseline, with intervals, and relative error reductions
 claims               differences with intervals and p-values, and the verdicts
@@ -14,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from elmo.ops.native.threads import num_threads
+from elmo.process.environment import provenance
 from elmo.reproduce import paper
 from elmo.reproduce.claims import findings
 from elmo.reproduce.outcomes import Outcome, data_of, decisive
 from elmo.reproduce.verdicts import DRAWS, SEED, contrast, error_reduction
-from elmo.version import __version__
 
 ExperimentRecord = dict[str, Any]
 
@@ -32,7 +34,7 @@ def recorded(
     over_examples = all(decisive(outcomes) in outcome.resampled for outcome in outcomes)
     record = {
         **asked,
-        "elmo_version": __version__,
+        **provenance(num_threads()),
         "metric": outcomes[0].metric,
         "decided_on": decisive(outcomes),
         "bootstrap": {"draws": DRAWS, "seed": SEED, "units": outcomes[0].num_units} if over_examples else None,

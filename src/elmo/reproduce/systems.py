@@ -30,8 +30,12 @@ _LEAST_EPOCH = 25.0
 
 _OF_TRAINED_BILM = ("bilm_rate", "bilm_rate_divisor", "unfreeze_epochs", "new_bilm")
 
-_NEWER = {*_OF_TRAINED_BILM, "network"}
-"""Settings that came after the first runs that are kept: at their defaults they are left out of the folders' names."""
+_LATER = {
+    "TaskSettings": ("errors", "static_errors", *_OF_TRAINED_BILM),
+    "SnliSettings": ("label_column",),
+    "SstSettings": ("network",),
+}
+"""By class, settings that came after trainings were kept: with its default, none changes the name of a run's folder."""
 
 _ABOUT_ELMO = (
     "encoder",
@@ -66,11 +70,12 @@ class System:
     @property
     def folder(self) -> str:
         """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
-        tokens = self.settings.tokens
-        usual = to_table(type(self.settings)())
-        table = to_table(self.settings)
-        table = {name: value for name, value in table.items() if name not in _NEWER or value != usual[name]}
-        text = json.dumps(table, sort_keys=True)
+        tokens, usual = self.settings.tokens, to_table(type(self.settings)())
+        later = {name for kind in type(self.settings).__mro__ for name in _LATER.get(kind.__name__, ())}
+        named = {
+            name: value for name, value in to_table(self.settings).items() if name not in later or value != usual[name]
+        }
+        text = json.dumps(named, sort_keys=True)
         parts = [
             "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
             *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from elmo.reproduce.outcomes import DATA
 from elmo.reproduce.record import ExperimentRecord
+from elmo.tasks.train.job import SCORED
 
 Cells = Sequence[str]
 
@@ -43,8 +43,8 @@ def with_interval(difference: float, interval: Sequence[float] | None, digits: i
 
 
 def data_in(record: ExperimentRecord) -> list[str]:
-    """Which of "dev" and "test" there are scores on."""
-    return [data for data in DATA if all(data in system for system in record["systems"])]
+    """Which data there are scores on: of "dev", "test" and "second_test"."""
+    return [data for data in SCORED if all(data in system for system in record["systems"])]
 
 
 def _gains_table(record: ExperimentRecord) -> list[Cells]:
@@ -58,14 +58,14 @@ def _gains_table(record: ExperimentRecord) -> list[Cells]:
         reduction = gain[name]["error_reduction"]
         table.append(
             [
-                f"here, {name}",
+                f"here, {name.replace('_', ' ')}",
                 shown(by_name["baseline"][name]),
                 shown(by_name["elmo"][name]),
                 with_interval(gain[name]["difference"], gain[name]["interval"]),
                 "" if reduction is None else f"{reduction:.1f} %",
             ]
         )
-    table += [[f"here, {name}: {rule['label']}", f"{rule[name]:.2f}", "", "", ""]
+    table += [[f"here, {name.replace('_', ' ')}: {rule['label']}", f"{rule[name]:.2f}", "", "", ""]
               for rule in record["rules"] for name in data]  # fmt: skip
     known = record["paper"]["table1"]
     if known is not None:
@@ -77,12 +77,12 @@ def _gains_table(record: ExperimentRecord) -> list[Cells]:
 
 def _layers_table(record: ExperimentRecord) -> list[Cells]:
     """Tables 2 and 3 with the paper's three tasks beside ours, and the experiments without a table in the paper."""
-    metric, data, experiment = metric_name(record["metric"]), data_in(record), record["experiment"]
+    metric, data, experiment = record["metric"], data_in(record), record["experiment"]
     gains = {gain["system"]: gain for gain in record["gains"]}
     decisive = record["decided_on"]
     of_paper = record["paper"]["table"] or {}
     papers = list(of_paper.get(record["systems"][0]["system"], ()))
-    head = [{"table3": "ELMo", "bilms": "biLM"}.get(experiment, "layers"), *(f"{name} {metric}" for name in data)]
+    head = [{"table3": "ELMo", "bilms": "biLM"}.get(experiment, "layers"), *(score_name(name, metric) for name in data)]
     head += [f"gain on {decisive} [95 % interval]"] if gains else []
     table: list[Cells] = [[*head, *(f"paper: {task} dev" for task in papers)]]
     for rule in record["rules"]:
@@ -96,9 +96,9 @@ def _layers_table(record: ExperimentRecord) -> list[Cells]:
 
 
 def _shares_table(record: ExperimentRecord) -> list[Cells]:
-    metric, data, decisive = metric_name(record["metric"]), data_in(record), record["decided_on"]
+    metric, data, decisive = record["metric"], data_in(record), record["decided_on"]
     which = ("baseline", "+ ELMo")
-    head = ["training data", *(f"{name} {metric}, {one}" for name in data for one in which)]
+    head = ["training data", *(f"{score_name(name, metric)}, {one}" for name in data for one in which)]
     table: list[Cells] = [[*head, f"gain on {decisive} [95 % interval]"]]
     gains = {gain["share"]: gain for gain in record["gains"]}
     for rule in record["rules"]:
@@ -114,7 +114,7 @@ def _shares_table(record: ExperimentRecord) -> list[Cells]:
 def _weights_table(record: ExperimentRecord) -> list[Cells]:
     data = data_in(record)
     layers = layer_names(len(record["systems"][0]["mixes"][0]["weights"]))
-    scores = [f"{name} {metric_name(record['metric'])}" for name in data]
+    scores = [score_name(name, record["metric"]) for name in data]
     table: list[Cells] = [["ELMo", "mix at the", *layers, "gamma", *scores]]
     for system in record["systems"]:
         for mix in system["mixes"]:
@@ -163,6 +163,11 @@ _TASKS = {
 def title(experiment: str) -> str:
     """ "Which layers ELMo is made of (table 2 of the paper)"."""
     return f"{TITLES[experiment]} ({_IN_PAPER[experiment]} of the paper)"
+
+
+def score_name(data: str, metric: str) -> str:
+    """ "second test F1" for "second_test" and "f1"."""
+    return f"{data.replace('_', ' ')} {metric_name(metric)}"
 
 
 def data_name(record: dict[str, Any]) -> str:

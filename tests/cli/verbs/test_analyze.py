@@ -182,6 +182,27 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
     assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", "CoVe, layer 2", *encoders[2:]))
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
+    if name != "geometry":
+        require_lead_of_the_bilm_over_its_forward_half(name, record)
+
+
+def require_lead_of_the_bilm_over_its_forward_half(name: str, record: dict) -> None:
+    rows = record["systems"] if name == "wsd" else record["rows"]
+    layers = {(row["encoder"], row["layer"].split(" (")[0]): row for row in rows}
+
+    def figure(row: dict) -> float:
+        if name == "precision":
+            return row["precision"]["sense"]["1"][0]
+        return row["sets"]["all"]["f1"] if name == "wsd" else row["accuracy"]
+
+    forward = [key for key in layers if key[0].startswith("forward LM")]
+    assert len(forward) == (6 if name == "wsd" else 3)
+    for key, row in layers.items():
+        assert (row["minus_bilm"] is not None) == (key in forward)
+    for encoder, layer in forward:
+        row, whole = layers[encoder, layer], layers[encoder.replace("forward LM", "biLM"), layer]
+        less = row["minus_bilm"]["sense"]["1"][0] if name == "precision" else row["minus_bilm"][0]
+        assert less == pytest.approx(figure(row) - figure(whole))
 
 
 def test_what_was_not_measured_is_a_dash_in_the_tables_and_no_dot_in_a_figure(tmp_path):

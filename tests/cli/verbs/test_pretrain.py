@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from elmo import Embedder
 from elmo.cli.main import main as elmo_command
 from elmo.cli.verbs.pretrain import main
 from elmo.corpus.prepare import prepare
@@ -19,6 +20,7 @@ from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.native.read import read as read_checkpoint
 
+CONFIGS = Path(__file__).resolve().parents[3] / "configs" / "pretrain"
 TOML = """
 cell_size = 12
 projection_size = 8
@@ -199,3 +201,19 @@ def test_a_wrong_flag_gets_one_message_with_a_file_of_settings_and_without(argum
         told.append(capsys.readouterr().err)
     assert flags[0].strip("-") in told[0]
     assert told[0] == told[1]
+
+
+FORWARD = sorted(path for path in CONFIGS.glob("*.toml") if 'direction = "forward"' in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", FORWARD, ids=lambda path: path.stem)
+def test_recipes_of_one_direction_run_with_few_cells_and_give_an_encoder(tmp_path, arguments, config):
+    few = ["--cell-size", "8", "--projection-size", "8", "--max-steps", "2"]
+    few += ["--batch-size", "2", "--unroll-steps", "4", "--evaluate-every", "0", "--quiet"]
+    few += [] if 'softmax = "full"' in config.read_text(encoding="utf-8") else ["--num-negative-samples", "4"]
+    assert main([str(config), *arguments[1:], *few]) == 0
+    (found,) = [line for line in metrics(tmp_path / "run") if "evaluation" in line]
+    assert found["forward_perplexity"] == found["mean_perplexity"] and "backward_perplexity" not in found
+    (layers,) = Embedder.from_pretrained(tmp_path / "run" / "model").embed([["the", "cat"]])
+    assert layers.shape == (3, 2, 8)

@@ -93,10 +93,10 @@ def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, capsys):
     assert {"LOC", "PER"} == set(one["test"]["per_label"])
     assert len(one["mix_weights"][0]["weights"]) == 3
     assert {path.name for path in run.iterdir()} == {
-        "run.json", "env.json", "cache", "seed-1", "seed-2", "scores.json", "model",
+        "run.json", "cache", "seed-1", "seed-2", "scores.json", "model",
     }  # fmt: skip
     assert {path.name for path in (run / "seed-1").iterdir()} == {
-        "metrics.jsonl", "scores.json", "model", "dev.predictions", "test.predictions",
+        "metrics.jsonl", "scores.json", "env.json", "model", "dev.predictions", "test.predictions",
         "dev.examples.json", "test.examples.json",
     }  # fmt: skip
     first = (run / "seed-1" / "test.predictions").read_text().splitlines()[0].split(" ")

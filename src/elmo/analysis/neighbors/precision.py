@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from elmo.analysis.encoders import layer_name, require_known_words, token_layers
+from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words, token_layers
 from elmo.analysis.measures import Measured, mean_and_interval, unit, votes
 from elmo.analysis.neighbors.occurrences import LIMITS, Criterion, Occurrence, PrecisionLimits, by_form
 from elmo.embed.encoder import Encoder
@@ -37,6 +37,8 @@ class PrecisionRow:
     precision: Mapping[Criterion, Mapping[int, Measured]]
     over_layer_below: Mapping[Criterion, Mapping[int, Measured]] | None = None
     """What is added to the row before, by word; None for an encoder's first row."""
+    minus_bilm: Mapping[Criterion, Mapping[int, Measured]] | None = None
+    """What is added to the same layer of the whole biLM, by word; only for its forward half."""
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON."""
@@ -88,10 +90,11 @@ def precision_table(
     _require_queries(questions, limits)
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]
+    of_bilm: dict[int, _ByWord] = {}
     with following(progress) as reported:
         for name, encoder in encoders.items():
             vectors = _vectors(name, forms, sentences(), encoder, reported)
-            rows += _rows(name, encoder, vectors, questions)
+            rows += _rows(name, encoder, vectors, questions, of_bilm)
     return PrecisionTable(
         tuple(rows),
         {question: sum(len(one.places) > 0 for one in found) for question, found in questions.items()},
@@ -194,15 +197,20 @@ def _rows(
     encoder: Encoder,
     vectors: Sequence[Float[np.ndarray, "occurrences layers dim"]],
     questions: Mapping[Criterion, Sequence[Queries]],
+    of_bilm: dict[int, _ByWord],
 ) -> Iterator[PrecisionRow]:
-    """Of each layer of an encoder; `vectors`: as `_vectors` gives them."""
+    """Of each layer of an encoder; `vectors`: as `_vectors` gives them. The biLM's own are kept in `of_bilm`."""
     below: _ByWord | None = None
     for layer in range(encoder.num_layers):
         units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
         found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
         over = None if below is None else _means(_difference(found, below))
-        yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over)
+        whole = of_bilm.get(layer) if name == FORWARD else None
+        less = None if whole is None else _means(_difference(found, whole))
+        yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over, less)
         below = found
+        if name == BILM:
+            of_bilm[layer] = found
 
 
 def _vectors(

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
-from elmo.analysis.encoders import layer_name, require_known_words, token_layers
+from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words, token_layers
 from elmo.analysis.measures import between
 from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
 from elmo.analysis.probes.online_code import OnlineCode, online_code
@@ -44,6 +44,8 @@ class ProbeRow:
     """On words with two tags or more in training; None if the test file has no such word."""
     over_layer_below: tuple[float, float, float] | None = None
     """Accuracy minus that of the row before, and the difference's 95 % interval; None for an encoder's first row."""
+    minus_bilm: tuple[float, float, float] | None = None
+    """The same against that layer of the whole biLM; only for its forward half."""
     control: float | None = None
     """On the control task, where each word has one random tag; None if it wasn't run."""
     code: OnlineCode | None = None
@@ -75,11 +77,17 @@ class Judge:
         return percent(self._unseen), percent(self._ambiguous)
 
     def row(
-        self, encoder: str, layer: str, predicted: Sequence[str], below: Sequence[str] | None = None, **measured: Any
+        self,
+        encoder: str,
+        layer: str,
+        predicted: Sequence[str],
+        below: Sequence[str] | None = None,
+        bilm: Sequence[str] | None = None,
+        **measured: Any,
     ) -> ProbeRow:
-        """The row of one layer. `below`: what was predicted from the layer before; `measured`: its other fields."""
+        """The row of one layer. `below`, `bilm`: what was predicted from the layer before, and from the same layer of
+        the whole biLM; `measured`: the row's other fields."""
         right = np.array(predicted) == self._gold
-        gain = None if below is None else right.astype(np.int64) - (np.array(below) == self._gold)
         return ProbeRow(
             encoder,
             layer,
@@ -87,9 +95,19 @@ class Judge:
             self._interval(right),
             unseen=percent(right[self._unseen]) if self._unseen.any() else None,
             ambiguous=percent(right[self._ambiguous]) if self._ambiguous.any() else None,
-            over_layer_below=None if gain is None else (percent(gain), *self._interval(gain)),
+            over_layer_below=self._over(right, below),
+            minus_bilm=self._over(right, bilm),
             **measured,
         )
+
+    def _over(
+        self, right: Bool[np.ndarray, " tokens"], others: Sequence[str] | None
+    ) -> tuple[float, float, float] | None:
+        """What is added to other predictions, and its interval; None without them."""
+        if others is None:
+            return None
+        gain = right.astype(np.int64) - (np.array(others) == self._gold)
+        return percent(gain), *self._interval(gain)
 
     def _interval(self, values: Shaped[np.ndarray, " tokens"]) -> tuple[float, float]:
         """Sentences are drawn with replacement: the words of one aren't independent of each other."""
@@ -169,6 +187,7 @@ def probe_table(
     require_known_words(encoders, (word for split in splits for sentence in split for word in sentence.tokens))
     judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
+    of_bilm: dict[int, list[str]] = {}
     with following(progress) as reported:
         for name, encoder in encoders.items():
             embedded = Count(reported, f"{name}: embedding", sum(map(len, splits)), "sentences")
@@ -178,8 +197,11 @@ def probe_table(
             for layer in probed_layers.each(range(encoder.num_layers)):
                 probed = _Probed([split[layer] for split in vectors], splits, measures)
                 predicted = probed.predicted()
-                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, **probed.measured()))
+                bilm = of_bilm.get(layer) if name == FORWARD else None
+                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, bilm, **probed.measured()))
                 below = predicted
+                if name == BILM:
+                    of_bilm[layer] = predicted
     train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)
     return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 

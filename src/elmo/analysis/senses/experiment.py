@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from elmo.analysis.encoders import layer_name, require_known_words
+from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
 from elmo.analysis.senses.inventory import Word, most_frequent_or_first
 from elmo.analysis.senses.nearest import VOTERS, NearestSense, SenseAnswer, TrainingInstances, instance_vectors, train
@@ -44,7 +44,16 @@ class SenseTable:
     def record(self) -> dict[str, object]:
         """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
         below = {system.name: before for before, system in pairwise(self.systems) if before.encoder == system.encoder}
-        rows = [self._row(system, below.get(system.name) if system.encoder else None) for system in self.systems]
+        bilm = {(system.encoder, _number(system)): system for system in self.systems if system.encoder.startswith(BILM)}
+        of_bilm = {one.name: bilm.get((one.encoder.replace(FORWARD, BILM), _number(one))) for one in self.systems}
+        rows = [
+            self._row(
+                system,
+                below.get(system.name) if system.encoder else None,
+                of_bilm[system.name] if system.encoder.startswith(FORWARD) else None,
+            )
+            for system in self.systems
+        ]
         return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
     def scores(self, system: SenseSystem) -> dict[str, SenseScore]:
@@ -67,7 +76,8 @@ class SenseTable:
         low, high = paired_interval(self.judged, answers, others)
         return score(self.judged, answers).f1 - score(self.judged, others).f1, low, high
 
-    def _row(self, system: SenseSystem, below: SenseSystem | None) -> dict[str, object]:
+    def _row(self, system: SenseSystem, below: SenseSystem | None, bilm: SenseSystem | None) -> dict[str, object]:
+        """`bilm`: the same layer of the whole biLM, for its forward half."""
         answers = self.together(system)
         ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
         on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
@@ -81,7 +91,13 @@ class SenseTable:
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
             "over_layer_below": below and self.difference(system, below),
+            "minus_bilm": bilm and self.difference(system, bilm),
         }
+
+
+def _number(system: SenseSystem) -> str:
+    """Its layer, without how many vote."""
+    return system.layer.split(" (")[0]
 
 
 def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress: Progress | bool = False) -> SenseTable:

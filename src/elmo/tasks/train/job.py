@@ -16,6 +16,9 @@ from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
 from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
 
+SCORED = ("dev", "test", "second_test")
+"""What models can be scored on. The second test data don't decide the claims about the first: they have their own."""
+
 _SHOWN = {"bilm": "biLM"}
 
 REMEMBERED = "the score says how well it is remembered, not how well the model does on new text"
@@ -72,6 +75,8 @@ class Files:
     """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
     test: Path | None = None
     """Labelled data that is scored once, at the end."""
+    second_test: Path | None = None
+    """More labelled data, of another kind, that is scored once by the same models."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError for what can be read only once."""
@@ -83,7 +88,7 @@ class Files:
                 )
 
     def present(self) -> dict[str, Path]:
-        """The files there are, by "train", "dev", "test"."""
+        """The files there are, by "train" and the names in `SCORED`."""
         return {name: path for name, path in vars(self).items() if path is not None}
 
     def hashes(self) -> dict[str, str]:
@@ -151,7 +156,7 @@ AnyJob: TypeAlias = Job[Any, Any, Any]
 
 
 Outcome = dict[str, Any]
-"""Of one seed: scores by data ("dev", "test"), each a task's `Scores`, and other facts."""
+"""Of one seed: scores by data (`SCORED`), each a task's `Scores`, and other facts."""
 
 
 def over_seeds(
@@ -165,7 +170,7 @@ def over_seeds(
     require_seeds(seeds)
     outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
     summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
-    for data in ("dev", "test"):
+    for data in SCORED:
         if all(outcome.get(data) for outcome in outcomes):
             summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
     best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(best_by or metric, 0.0))

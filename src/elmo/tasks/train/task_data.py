@@ -8,7 +8,7 @@ from elmo.errors import ConfigError
 from elmo.process.progress.report import SILENT, Progress
 from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.train.batches import share_of
-from elmo.tasks.train.job import REMEMBERED, Files
+from elmo.tasks.train.job import REMEMBERED, SCORED, Files
 
 _DEV_SHARE = 0.1
 # Short sentences ("Yes .") occur in any two texts; of two parts of one data set 1 to 5 % do.
@@ -24,16 +24,17 @@ class TaskData(Generic[E]):
     test: list[E]
     vocabulary: Vocabulary
     trained_on: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Of "dev" and "test", how many of their examples are among the training examples, of how many; only where that is
-    a large share."""
+    """Of the data that are scored, how many of their examples are among the training examples, of how many; only where
+    that is a large share."""
+    second_test: list[E] = field(default_factory=list)
 
     def parts(self) -> tuple[list[E], ...]:
-        """All of them: train, dev, test."""
-        return self.train, self.dev, self.test
+        """All of them: train, dev, test, second test."""
+        return self.train, self.dev, self.test, self.second_test
 
     def scored(self) -> dict[str, list[E]]:
-        """The examples that are scored: "dev" and "test", where there are any."""
-        return {name: examples for name, examples in (("dev", self.dev), ("test", self.test)) if examples}
+        """The examples that are scored, by `SCORED`'s names, where there are any."""
+        return {name: examples for name in SCORED if (examples := getattr(self, name))}
 
 
 def remarks_on_trained_data(trained_on: Mapping[str, Sequence[int]]) -> list[str]:
@@ -64,15 +65,14 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
 def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
     """All examples of the files, checked; without a dev file some of the training examples are dev data."""
     train = task.read(files.train, settings)
-    dev = task.read(files.dev, settings) if files.dev else []
-    test = task.read(files.test, settings) if files.test else []
+    scored = {name: task.read(path, settings) for name, path in files.present().items() if name in SCORED}
     vocabulary = task.vocabulary(train, settings)
-    for examples in (dev, test):
+    for examples in scored.values():
         task.check(examples, vocabulary, settings)
-    trained_on = _trained_on(task, train, {"dev": dev, "test": test})
+    trained_on = _trained_on(task, train, scored)
     if not files.dev:
-        train, dev = _held_out(train, task.groups(train))
-    return TaskData(train, dev, test, vocabulary, trained_on)
+        train, scored["dev"] = _held_out(train, task.groups(train))
+    return TaskData(train, scored["dev"], scored.get("test", []), vocabulary, trained_on, scored.get("second_test", []))
 
 
 def _trained_on(task: Task[S, E, P], train: list[E], others: Mapping[str, list[E]]) -> dict[str, tuple[int, int]]:

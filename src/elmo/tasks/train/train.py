@@ -1,10 +1,9 @@
 """train: a job -> a trained model for each seed, its predictions and scores.
 
 run.json             task, settings, files with their hashes, the encoder's hash
-env.json             versions and machine
 cache/               the encoder's layers (unless another cache is named)
-seed-1/              metrics.jsonl, model/, scores.json; of dev and test the predictions in the official format and the
-                     counts of each example (`example_counts`)
+seed-1/              metrics.jsonl, model/, scores.json; env.json: when, by which code and where it was trained; of dev
+                     and test the predictions in the official format and the counts of each example (`example_counts`)
 scores.json          mean, standard deviation and single scores over the seeds; scores of the task's rules
 model/               the model of the seed with the best dev score
 """
@@ -23,7 +22,7 @@ from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, Interrupted
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
-from elmo.process.environment import environment
+from elmo.process.environment import provenance
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.static.vectors import StaticVectors
@@ -124,6 +123,7 @@ class _Training(Generic[S, E, P]):
         outcome["mix_weights"] = model.tokens.mix_weights()
         if job.options.keep_models:
             self._save(model, seed, outcome, folder / "model")
+        write_json(folder / "env.json", provenance(num_threads()))
         write_json(done, outcome)
         FitFolder(folder).finish()
         return outcome
@@ -214,7 +214,6 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
         return
     files = {name: str(file) for name, file in job.files.present().items()}
     write_json(path, {**facts, "files": files})
-    write_json(job.run / "env.json", {"elmo": __version__, **environment(num_threads())})
 
 
 def _static(

@@ -52,7 +52,7 @@ class Arguments:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    from elmo.analysis.encoders import BILM, described
+    from elmo.analysis.encoders import BILM, MSSG, STATIC, Encoder, StaticEncoder, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
     from elmo.analysis.neighbors.query import neighbors, require_model, sense_neighbors, static_neighbors
@@ -83,9 +83,14 @@ def record_of(arguments: Arguments) -> Record:
         shown = [{which: [_plain(hit) for hit in hits] for which, hits in layer.items()} for layer in layers]
         found.append({"sentence": tokens, "place": place, "static": near, "mssg": senses, "layers": shown})
     choice = EncoderChoice(model=model, static=arguments.static, mssg=arguments.mssg)
+    encoders: dict[str, Encoder] = {BILM: embedder}
+    if static is not None:
+        encoders[STATIC] = StaticEncoder(static)
+    if mssg is not None:
+        encoders[MSSG] = mssg
     beginning = begun(
         "neighbors",
-        encoders=described(choice, {BILM: embedder}),
+        encoders=described(choice, encoders),
         data={"index": arguments.index / FACTS_FILE},
         settings={"text": index.facts.source, "top": arguments.top, **options},
     )
