@@ -8,7 +8,7 @@ import torch
 
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
-from elmo.layer.elmo import ELMo, _check
+from elmo.layer.elmo import ELMo
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_arguments_of_a_wrong_kind_are_refused(embedder):
         (lambda: embedder.embed(torch.zeros(3)), r"sentences\[0\]"),
         (lambda: embedder.embed(["The", "bank"]), "flat list of words"),
         (lambda: embedder.embed_iter(None), "sentences is None"),
-        (lambda: embedder.embed_iter([["a"]], window="a"), "window, a number .*got 'a'"),
+        (lambda: embedder.embed_iter([["a"]], window="a"), "window must be .*got 'a'"),
         (lambda: embedder.embed([["a"]], layers=b"all"), "layers is b'all'"),
         (lambda: embedder.warm_up(["The", "bank"]), "flat list of words"),
     ):
@@ -93,6 +93,10 @@ def test_elmo_refuses_the_same_mistakes(tiny_bilm):
         """`forward` without the check of shapes that tests add to it."""
         return inspect.unwrap(ELMo.forward)(layer, sentences)
 
+    def unchecked(*arguments, **settings):
+        """`ELMo` without the check of types that tests add to it."""
+        inspect.unwrap(ELMo.__init__)(ELMo.__new__(ELMo), *arguments, **settings)
+
     for call, message in (
         (lambda: elmo(["The", "bank"]), "flat list of words"),
         (lambda: layer.character_ids(["The", "bank"]), "flat list of words"),
@@ -102,10 +106,10 @@ def test_elmo_refuses_the_same_mistakes(tiny_bilm):
         (lambda: elmo(np.zeros((1, 2, 50), np.int64)), r"sentences\[0\]\[0\] is array"),
         (lambda: elmo(torch.zeros(1, 2, 50)), "ids are integers"),
         (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids are integers"),
-        (lambda: ELMo(tiny_bilm, num_mixes=10**6), "num_mixes must be at most .*got 1000000"),
-        (lambda: inspect.unwrap(_check)(1.5, 0.5, False), "num_mixes, .*got 1.5"),
-        (lambda: inspect.unwrap(_check)(1, "a", False), "dropout, .*got 'a'"),
-        (lambda: inspect.unwrap(_check)(1, 0.5, "x"), "trainable must be .*got 'x'"),
+        (lambda: ELMo(tiny_bilm, num_mixes=10**6), "num_mixes must be .*got 1000000"),
+        (lambda: unchecked(tiny_bilm, num_mixes=1.5), "num_mixes must be .*got 1.5"),
+        (lambda: unchecked(tiny_bilm, dropout="a"), "dropout must be .*got 'a'"),
+        (lambda: unchecked(tiny_bilm, trainable="x"), "trainable must be .*got 'x'"),
     ):
         with pytest.raises(ConfigError, match=message):
             call()

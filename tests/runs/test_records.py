@@ -237,6 +237,8 @@ def test_pages_and_pictures_are_made_of_the_records_byte_for_byte(tmp_path, scri
         page.write_text(re.sub(r"^(<!-- [^>]+ -->\n)((?!<!--).)*(<!-- end -->)", r"\1\3", text, flags=BLOCK), "utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     subprocess.run([sys.executable, tmp_path / script], env=environment, check=True, capture_output=True)
-    folder, pages = (("analysis", ["analysis", "explorer"]), ("reproduction", ["reproduction", "paper"]))["six" in script]
+    folder, pages = (("analysis", ["analysis", "explorer"]), ("reproduction", ["reproduction", "paper"]))[
+        "six" in script
+    ]
     for path in (*(DOCS / f"{page}.md" for page in pages), *(path for path in drawn if path.parent.name == folder)):
         assert (tmp_path / "docs" / path.relative_to(DOCS)).read_bytes() == path.read_bytes(), f"run: python {script}"

@@ -93,7 +93,9 @@ def test_encoders_are_found_the_same_way(module, installed):
         assert find_encoder(name, "lengths", device="cpu").layer_dim == 1
     with pytest.raises(ConfigError, match="gave a str, which lacks members of an encoder"):
         find_encoder("lengths", "other", device="cpu")
-    with pytest.raises(ConfigError, match="encoder must be one of 'none', 'elmo', 'context2vec', 'cove', 'lengths'"):
+    with pytest.raises(
+        ConfigError, match="encoder must be one of 'none', 'elmo', 'context2vec', 'cove', 'mssg', 'lengths'"
+    ):
         find_encoder("bert", "", device="cpu")
     with pytest.raises(ConfigError, match="the encoder 'cove' has no default model"):
         find_encoder("cove", "", device="cpu")

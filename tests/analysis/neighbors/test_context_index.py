@@ -293,7 +293,7 @@ def test_headers_that_make_no_sense_are_refused(folder):
     for name in ("layer-1.npy", "starts.npy"):
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(content.replace(b"'shape': (", b"'shape': ((", 1))
-        with pytest.raises(TextError, match=f"{name}: has a header that NumPy does not write.*the index is damaged"):
+        with pytest.raises(TextError, match=f"{name}: is not a NumPy file.*the index is damaged"):
             ContextIndex(folder)
         (folder / name).write_bytes(content)
 

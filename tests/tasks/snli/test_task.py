@@ -53,7 +53,7 @@ def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
     assert found["metric"] == "accuracy"
     assert found["test"]["mean"] > 90
     answers = files / "answers"
-    assert main(["task", "evaluate", "snli", run, dev, "-o", str(answers), "--json"]) == 0
+    assert main(["task", "evaluate", run, dev, "-o", str(answers), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["accuracy"] == found["test"]["mean"]
     lines = answers.read_text().splitlines()
@@ -61,9 +61,9 @@ def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
     assert main(["task", "score", "snli", dev, str(answers), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == scores["accuracy"]
     (files / "pairs").write_text("A cat sleeps .\tA cat sleeps .\n\nA dog runs.\tA bird runs.\n")
-    assert main(["task", "predict", "snli", run, str(files / "pairs")]) == 0
+    assert main(["task", "predict", run, str(files / "pairs")]) == 0
     assert capsys.readouterr().out == "1\tentailment\n3\tcontradiction\n"
-    assert main(["task", "predict", "snli", run, str(files / "pairs"), "--json"]) == 0
+    assert main(["task", "predict", run, str(files / "pairs"), "--json"]) == 0
     second = json.loads(capsys.readouterr().out.splitlines()[1])
     assert second["premise"] == ["A", "dog", "runs", "."]
     assert sum(second["prediction"]["probabilities"].values()) == pytest.approx(1)

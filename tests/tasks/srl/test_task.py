@@ -71,7 +71,7 @@ def test_from_columns_to_predictions_with_static_vectors(files, capsys):
     assert found["metric"] == "f1"
     assert found["test"]["mean"] > 90
     answers = str(files / "answers.conll")
-    assert main(["task", "evaluate", "srl", run, dev, "-o", answers, "--json"]) == 0
+    assert main(["task", "evaluate", run, dev, "-o", answers, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["f1"] == found["test"]["mean"]
     assert set(scores["per_predicate"]) == {"verbs"}
@@ -87,14 +87,14 @@ def test_from_columns_to_predictions_with_static_vectors(files, capsys):
     assert main(["task", "score", "srl", dev, dev, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == 100
     (files / "text").write_text("she saw/V him he took it\n\nhe took it she saw him\n")
-    assert main(["task", "predict", "srl", run, str(files / "text"), "--json"]) == 0
+    assert main(["task", "predict", run, str(files / "text"), "--json"]) == 0
     first, empty, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     (frame,) = first["frames"]
     assert frame["predicate"]["tokens"] == ["saw"]
     assert [(one["label"], one["tokens"]) for one in frame["arguments"]] == [("ARG0", ["she"]), ("ARG1", ["him"])]
     assert empty["frames"] == []
     assert [frame["predicate"]["start"] for frame in second["frames"]] == [1, 4]  # found, for none is marked
-    assert main(["task", "predict", "srl", run, dev]) == 0
+    assert main(["task", "predict", run, dev]) == 0
     assert capsys.readouterr().out == Path(answers).read_text()
     assert main(["task", "predict", run, str(files / "text")]) == 0
     lines = capsys.readouterr().out.splitlines()

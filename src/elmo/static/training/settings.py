@@ -68,7 +68,9 @@ class StaticSettings(Settings):
     """glove: the weight of rarer pairs is (count / x_max) ** alpha."""
     senses: Annotated[int, from_to(0, 1_000)] = 0
     """mssg: vectors of a frequent word; 0: 3, and at most 10 with new_sense_below."""
-    new_sense_below: Annotated[float, Must("a cosine: from -1 to 1", lambda value: -1 <= value <= 1)] | None = None
+    new_sense_below: Annotated[float | None, Must("a cosine: from -1 to 1", lambda it: it is None or -1 <= it <= 1)] = (
+        None
+    )
     """mssg: words begin with one sense, and get another one when a context's cosine with every sense so far is below
     this, such as -0.5 (NP-MSSG); without it, all have the same number."""
     sense_words: NotNegativeInt = 4_000

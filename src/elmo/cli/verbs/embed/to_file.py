@@ -19,10 +19,16 @@ def embed_files(arguments: Arguments, output: Path) -> int:
     """Embeds the inputs into the output; the exit code."""
     from elmo.embed.corpus.embed_corpus import embed_corpus
     from elmo.embed.corpus.places import check_places
+    from elmo.embed.corpus.planned_text import Shard
+    from elmo.embed.storage.text_columns import names_of_files
 
     names = text_files(arguments.inputs)
     require_used_field(names, arguments.reading.format, arguments.reading.field)
     layers = checked_layers(arguments)
+    # Loading a model takes seconds, so what the texts and options show is refused before.
+    names_of_files(names)
+    if arguments.shard is not None:
+        Shard.of(arguments.shard)
     check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
     model = arguments.model
     if model is not None and is_file(output) and is_file(model) and output.samefile(model):
