@@ -5,7 +5,8 @@ A config says nothing about files: `elmo.weights` translates every published for
 """
 
 from dataclasses import dataclass, fields, replace
-from operator import index
+from functools import partial
+from operator import index, lt
 from typing import Annotated, Any, Literal, NamedTuple
 
 from elmo.errors import ConfigError
@@ -24,7 +25,7 @@ NUM_BYTE_CHARACTERS = 262
 _MOST = 1_000_000
 _Size = Annotated[int, from_to(1, _MOST)]
 _SizeOrNone = Annotated[int, from_to(0, _MOST)]
-_Clip = Annotated[float, Must("positive, or None for no clip", lambda value: value > 0)] | None
+_Clip = Annotated[float, Must("positive, or None for no clip", partial(lt, 0))] | None
 
 
 class LSTMSettings(NamedTuple):

@@ -72,13 +72,6 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     assert not (tmp_path / "x.h5.partial").exists()
 
 
-def test_no_limits_is_answered_with_the_variable(capsys):
-    assert main(["embed", "a text.txt", "--no-limits", "-o", "x.h5"]) == 2
-    assert capsys.readouterr().err == (
-        "--no-limits is now an environment variable. Run: ELMO_NO_LIMITS=1 elmo embed 'a text.txt' -o x.h5\n"
-    )
-
-
 def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):
     def action(argv):
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried")

@@ -537,7 +537,6 @@ def test_what_a_run_killed_at_its_very_end_left_is_tidied_up(tmp_path, corpus):
         prepare([corpus], tmp_path / "data", stop_flag=StopsAfter(40))
     (tmp_path / ".data.0123456789ab.unfinished").mkdir()
     (tmp_path / ".data.0123456789ab.unfinished" / "types.json").write_text("[]")
-    os.utime(tmp_path / ".data.0123456789ab.unfinished", (0, 0))
     (tmp_path / ".data.mine.unfinished").mkdir()
     prepare([corpus], tmp_path / "data", resume=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".data.mine.unfinished", "corpus.txt", "data"]

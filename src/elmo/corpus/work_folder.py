@@ -9,6 +9,7 @@ A part is only used again if it is complete and was made from the same bytes as 
 import contextlib
 import json
 import re
+import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -61,6 +62,7 @@ class WorkFolder:
         with locked(self.path, "'elmo prepare'") as self._lock:
             if not (resume and self.is_begun):
                 self._clear()
+            self._remove_leftovers()
             self._begin(plan)
             yield
 
@@ -125,6 +127,13 @@ class WorkFolder:
         for entry in self.path.iterdir():
             if _OURS.fullmatch(entry.name):
                 entry.unlink()
+
+    def _remove_leftovers(self) -> None:
+        """A run that was killed at its very end leaves a half filled data folder under a hidden name."""
+        hidden = re.compile(rf"\.{re.escape(self.data.name)}\.[0-9a-f]{{12}}\.unfinished")
+        for entry in self.data.parent.iterdir():
+            if hidden.fullmatch(entry.name) and entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
 
     def _begin(self, plan: Mapping[str, Any]) -> None:
         plan = json.loads(json.dumps(plan))

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 
@@ -216,4 +217,4 @@ def test_recipes_of_one_direction_run_with_few_cells_and_give_an_encoder(tmp_pat
     (found,) = [line for line in metrics(tmp_path / "run") if "evaluation" in line]
     assert found["forward_perplexity"] == found["mean_perplexity"] and "backward_perplexity" not in found
     (layers,) = Embedder.from_pretrained(tmp_path / "run" / "model").embed([["the", "cat"]])
-    assert layers.shape == (3, 2, 8)
+    assert layers.shape == (tomllib.loads(config.read_text(encoding="utf-8"))["num_layers"] + 1, 2, 8)

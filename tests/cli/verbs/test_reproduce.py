@@ -60,6 +60,14 @@ def results(folder: Path, experiment: str) -> dict:
     return json.loads((folder / f"{experiment}.json").read_text(encoding="utf-8"))
 
 
+def undated(record: dict) -> dict:
+    """Without when and at which commit it and its trainings were made."""
+    for made in (record, *(one for system in record["systems"] for one in system["trained"])):
+        for name in ("date", "commit"):
+            made.pop(name)
+    return record
+
+
 def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data, capsys):
     assert main(arguments("table2", "out", "--test", str(data), "--seeds", "1", "2")) == 0
     told = capsys.readouterr()
@@ -160,7 +168,7 @@ def test_figure1_trains_on_nested_shares_and_keeps_models_if_asked(arguments, tm
     shares = [json.loads((tmp_path / "out" / system["run"] / "run.json").read_text()) for system in found["systems"]]
     assert [share["settings"]["train_share"] for share in shares] == [0.1, 0.1, 1.0, 1.0]
     model = tmp_path / "out" / found["systems"][3]["run"]
-    assert main(["task", "evaluate", "ner", str(model), str(data), "--json"]) == 0
+    assert main(["task", "evaluate", str(model), str(data), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == found["systems"][3]["dev"]["mean"]
 
 
@@ -201,7 +209,7 @@ def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, mo
     assert not (tmp_path / "cut" / "table3.json").exists()
     monkeypatch.setattr(train_module, "stop_flag", stop_flag)
     assert main(arguments("table3", "cut", "--resume", "--quiet")) == 0
-    assert results(tmp_path / "whole", "table3") == results(tmp_path / "cut", "table3")
+    assert undated(results(tmp_path / "whole", "table3")) == undated(results(tmp_path / "cut", "table3"))
     assert (tmp_path / "whole" / "table3.md").read_text() == (tmp_path / "cut" / "table3.md").read_text()
 
 
@@ -239,7 +247,7 @@ def test_side_by_side_killed_and_stopped_it_goes_on_and_ends_the_same(arguments,
     assert main([*beside, "--resume"]) == 0
     told = capfd.readouterr().err  # of the processes too
     assert "rror" not in told
-    assert results(tmp_path / "whole", "table3") == results(tmp_path / "cut", "table3")
+    assert undated(results(tmp_path / "whole", "table3")) == undated(results(tmp_path / "cut", "table3"))
     assert (tmp_path / "whole" / "table3.md").read_text() == (tmp_path / "cut" / "table3.md").read_text()
 
 

@@ -276,7 +276,8 @@ class RunFolder:
                 file.write(text)
         except OSError as error:
             raise OutputError(
-                f"{path}: can't be written: {error.strerror}. The last checkpoint is complete: {self.latest}. Free "
+                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, "
+                f"{shutil.disk_usage(self.path).free} are free. The last checkpoint is complete: {self.latest}. Free "
                 "some space, then continue with --resume."
             ) from error
 
