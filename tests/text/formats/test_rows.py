@@ -1,11 +1,12 @@
 """CoNLL columns and JSON lines -> sentences."""
 
+import gc
 import json
 
 import pytest
 
 from elmo.errors import TextError
-from elmo.text.formats.rows import conll_sentences
+from elmo.text.formats.rows import NumberedRows, conll_sentences
 from elmo.text.sentences import read_rows, read_sentences
 
 TEXT = "-DOCSTART- -X- O\n\nThe DT O\nbank NN B-ORG\n\n\n#begin document (a)\n# NN O\n1 CD O\n"
@@ -106,3 +107,23 @@ def test_a_line_that_is_no_utf8_is_told_once(tmp_path):
     assert skipped == [[], ["b"]]
     assert len(told) == 1
     assert "not valid UTF-8 (byte 0xE9 at column 14)" in told[0][1]
+
+
+def test_a_text_that_is_not_read_to_its_end_is_closed_without_a_garbage_collection():
+    closed = []
+
+    def lines():
+        try:
+            yield from ("a b", "c d", "e f")
+        finally:
+            closed.append(True)
+
+    gc.disable()
+    try:
+        numbered = NumberedRows(lines())
+        rows = numbered.of(numbered.lines)
+        assert next(rows) == (1, "a b")
+        del rows, numbered
+        assert closed == [True]
+    finally:
+        gc.enable()

@@ -6,7 +6,7 @@ CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import NamedTuple
 
 from elmo.disk.bounded import shown
@@ -194,13 +194,16 @@ class NumberedRows:
 
     def of(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
         """Each row and its line, from 1."""
-        for row in rows:
-            begins = self._read if self._begins is None else self._begins
-            self._begins = None
-            # A record ends with the header of the next one.
-            yield row.line if isinstance(row, FastaRecord) else begins, row
+        try:
+            for row in rows:
+                begins = self._read if self._begins is None else self._begins
+                self._begins = None
+                # A record ends with the header of the next one.
+                yield row.line if isinstance(row, FastaRecord) else begins, row
+        finally:
+            self.lines.close()  # they refer to this object and it to them: the file would stay open until a collection
 
-    def _counted(self, lines: Iterable[str]) -> Iterator[str]:
+    def _counted(self, lines: Iterable[str]) -> Generator[str, None, None]:
         for line in lines:
             self._read += 1
             if self._begins is None and line.strip():
