@@ -20,6 +20,7 @@ from elmo.cove.pairs import NumberedPairs, Pairs, read_pairs, target_words
 from elmo.cove.settings import CoVeSettings
 from elmo.cove.train import ParallelText, perplexity, train_cove, translations
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, TextError, WeightFileError
+from elmo.process.stop_flag import StopFlag
 from elmo.static.vectors import StaticVectors, read_static_vectors, write_static_vectors
 
 NOUNS = {"고양이": "die katze", "개": "ein hund", "말": "das pferd"}
@@ -68,9 +69,9 @@ def test_it_learns_to_translate(text, tmp_path, recorded_progress):
     network.load_state_dict(load_file(tmp_path / "run" / "training" / "best.safetensors"))
     pairs, dev = read_pairs(text.train), read_pairs([text.dev])
     words, vectors = target_words(pairs.targets, 1, 100), read_static_vectors(text.vectors)
-    found = translations(network, NumberedPairs(pairs, vectors, words), words)
+    found = translations(network, NumberedPairs(pairs, vectors, words), words, StopFlag())
     assert [" ".join(sentence) for sentence in found] == german
-    assert perplexity(network, NumberedPairs(dev, vectors, words)) == pytest.approx(best)
+    assert perplexity(network, NumberedPairs(dev, vectors, words), StopFlag()) == pytest.approx(best)
     if known.test:
         assert trained.bleu == pytest.approx(100) and "tok:none" in trained.bleu_signature
         written = tmp_path / "run" / "training" / "translations.txt"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from elmo.setting_checks import Chance, Must, Positive, PositiveInt, Settings, at_least, from_to
+from elmo.setting_checks import Chance, NotNegative, Positive, PositiveInt, Settings, from_to
 
 _Number = Annotated[int, from_to(1, 100_000)]
 
@@ -28,9 +28,9 @@ class CoVeSettings(Settings):
     """Pairs of a step, of about the same source length."""
     learning_rate: Positive = 1.0
     """Of plain gradient descent; halved after each epoch that doesn't lower the dev perplexity."""
-    least_learning_rate: Annotated[float, at_least(0)] = 0.03
+    least_learning_rate: NotNegative = 0.03
     """Training ends when the learning rate falls below it."""
     clip_norm: Positive = 5.0
     """Longer gradients are scaled to this global norm."""
-    seed: Annotated[int, Must("from 0 to 2 ** 32 - 1", lambda value: 0 <= value < 1 << 32)] = 0
+    seed: Annotated[int, from_to(0, (1 << 32) - 1)] = 0
     """Seed of all random choices."""

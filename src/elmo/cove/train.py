@@ -111,25 +111,23 @@ def train_cove(
 
 
 @torch.no_grad()
-def perplexity(network: Translator, pairs: NumberedPairs, flag: StopFlag | None = None) -> float:
+def perplexity(network: Translator, pairs: NumberedPairs, flag: StopFlag) -> float:
     """Of the target words, the end of each sentence among them. StopRequested if the flag is raised."""
     nats = 0.0
     network.eval()
     for places in pairs.groups(_SCORED):
-        (flag or StopFlag()).check()
+        flag.check()
         *source, words = pairs.batch(places)
         nats += network.loss(network.read(*source), words).item()
     return math.exp(min(nats / pairs.num_words, 700.0))  # or it overflows
 
 
-def translations(
-    network: Translator, pairs: NumberedPairs, words: Sequence[str], flag: StopFlag | None = None
-) -> list[list[str]]:
+def translations(network: Translator, pairs: NumberedPairs, words: Sequence[str], flag: StopFlag) -> list[list[str]]:
     """Each source in the other language, the likeliest word at each step; at most ten words and twice as many."""
     found: dict[int, list[str]] = {}
     network.eval()
     for places in pairs.groups(_SCORED):
-        (flag or StopFlag()).check()
+        flag.check()
         vectors, lengths, _ = pairs.batch(places)
         ids = network.translate(network.read(vectors, lengths), 10 + 2 * int(lengths.max()))
         found |= {int(place): [words[word] for word in row] for place, row in zip(places, ids, strict=True)}

@@ -20,7 +20,6 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
 
 from elmo.cove.network import Translator
 from elmo.disk.atomic import new_file, new_folder, recover
@@ -28,6 +27,7 @@ from elmo.disk.json_file import read_record, write_json
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.weights.cove import WEIGHTS_SUFFIX
+from elmo.weights.native.tensor_file import disk_errors
 
 Log = list[dict[str, Any]]
 """An object for each epoch done."""
@@ -73,15 +73,16 @@ class TrainFolder:
         weights = network.state_dict()
         size = sum(tensor.nbytes for tensor in weights.values())
         if is_best:
-            with new_file(self._best, size=size, force=True) as unfinished:
-                _write(weights, unfinished)
+            with new_file(self._best, size=size, force=True) as unfinished, disk_errors():
+                save_file(weights, unfinished)
             # Of a path, torch would write the name into the archive.
             encoder = self.path / f"cove{WEIGHTS_SUFFIX}"
             with new_file(encoder, size=size, force=True) as unfinished, unfinished.open("wb") as file:
                 torch.save(network.encoder.state_dict(), file)
         parts = frozenset({_WEIGHTS, _LOG, SUMS_FILE})
         with new_folder(self._last, size=size, force=True, replaceable=parts) as unfinished:
-            _write(weights, unfinished / _WEIGHTS)
+            with disk_errors():
+                save_file(weights, unfinished / _WEIGHTS)
             (unfinished / _LOG).write_text(json.dumps(log, indent=1), encoding="utf-8")
             write_sums(unfinished, [_WEIGHTS, _LOG])
 
@@ -104,13 +105,6 @@ class TrainFolder:
         content = "".join(f"{line}\n" for line in lines).encode()
         with new_file(self._run.with_name("translations.txt"), size=len(content), force=True) as unfinished:
             unfinished.write_bytes(content)
-
-
-def _write(tensors: dict[str, Tensor], path: Path) -> None:
-    try:
-        save_file(tensors, path)
-    except SafetensorError as error:  # the library's way of saying that the disk is full
-        raise OSError(str(error)) from error
 
 
 def _load(network: Translator, path: Path) -> None:

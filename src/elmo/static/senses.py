@@ -16,7 +16,7 @@ import numpy as np
 
 from elmo.errors import TextError
 from elmo.shapes import Float, Float32, Int
-from elmo.static.vectors import StaticVectors
+from elmo.static.vectors import StaticVectors, require_writable
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import check_is_text_file
 
@@ -95,11 +95,7 @@ def write_sense_vectors(path: Path, senses: SenseVectors) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(static)} {static.dim} {most} {int(senses.centroids is None)}\n")
         for place, (word, vector) in enumerate(zip(static.words, static.vectors, strict=True)):
-            if not word or " " in word or "\n" in word:
-                raise TextError(
-                    f"the word {word!r} is empty or has a space or line end, which MSSG's format can't hold. Use a "
-                    "tokenizer that gives no such words."
-                )
+            require_writable(word, "MSSG's format")
             file.write(f"{word} {bounds[place + 1] - bounds[place]}\n{form % tuple(vector.tolist())}")
             for row in range(bounds[place], bounds[place + 1]):
                 file.write(form % tuple(senses.vectors[row].tolist()))

@@ -172,12 +172,17 @@ def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.nda
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{shape[0]} {shape[1]}\n")
         for word, vector in zip(words, vectors, strict=True):
-            if not word or " " in word or "\n" in word:
-                raise TextError(
-                    f"the word {word!r} is empty or has a space or line end, which word2vec's text layout can't hold. "
-                    "Use a tokenizer that gives no such words."
-                )
+            require_writable(word, "word2vec's text layout")
             file.write(f"{word} {form % tuple(vector.tolist())}\n")
+
+
+def require_writable(word: str, layout: str) -> None:
+    """TextError if `layout`, in which a space or a line end is what ends a word, can't hold this one."""
+    if not word or " " in word or "\n" in word:
+        raise TextError(
+            f"the word {word!r} is empty or has a space or line end, which {layout} can't hold. Use a tokenizer that "
+            "gives no such words."
+        )
 
 
 def _rows(

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, Interrupted, WeightFileError
-from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
@@ -33,22 +32,6 @@ def tagger(sentences):
     settings = TaggerSettings(hidden_sizes=(8,), character_filters=12, dropout=0.2)
     network = TASK.build(NerSettings(tagger=settings), vocabulary, TokenRepresentation(TokenSettings("none")))
     return network.train()
-
-
-class StopAfter(StopFlag):
-    """A flag that somebody raises after some looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        self.left = looks
-
-    @property
-    def signal(self) -> int | None:
-        self.left -= 1
-        return 15 if self.left < 0 else None
-
-    def look(self) -> None:
-        if self.signal is not None:
-            raise StopRequested
 
 
 def run(folder: Path, train, dev, settings: FitSettings = SETTINGS, **more) -> tuple[Fitted, dict, list[dict]]:
@@ -77,21 +60,23 @@ def test_a_tagger_learns_what_stands_in_the_words(tmp_path, train_sentences, dev
 
 
 @pytest.mark.parametrize("looks", [0, 7, 11])
-def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks):
+def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks, stop_after):
     whole = run(tmp_path / "whole", train_sentences, dev_sentences)
     with pytest.raises(Interrupted, match="Continue with the same command and --resume"):
-        run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(looks))
+        run(tmp_path / "cut", train_sentences, dev_sentences, flag=stop_after(looks))
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(5))
+        run(tmp_path / "cut", train_sentences, dev_sentences, flag=stop_after(5))
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
 
 
 @pytest.mark.parametrize("looks", [7, 11, 22])
-def test_a_stopped_training_with_averaged_weights_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks):
+def test_a_stopped_training_with_averaged_weights_goes_on_bit_for_bit(
+    tmp_path, train_sentences, dev_sentences, looks, stop_after
+):
     settings = FitSettings(**{**vars(SETTINGS), "average_decay": 0.9})
     whole = run(tmp_path / "whole", train_sentences, dev_sentences, settings)
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=StopAfter(looks))
+        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=stop_after(looks))
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences, settings), whole)
 
 
@@ -125,11 +110,13 @@ def test_the_average_of_the_weights_is_scored_and_kept(tmp_path, train_sentences
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "optimizer.safetensors", "progress.json"])
-def test_a_training_does_not_go_on_from_files_that_were_changed(tmp_path, train_sentences, dev_sentences, name):
+def test_a_training_does_not_go_on_from_files_that_were_changed(
+    tmp_path, train_sentences, dev_sentences, name, stop_after
+):
     settings = FitSettings(**{**vars(SETTINGS), "epochs": 2})
     epoch = -(-len(train_sentences) // settings.batch_size)
     with pytest.raises(Interrupted):
-        run(tmp_path, train_sentences, dev_sentences, settings, flag=StopAfter(3 * epoch // 2 + 1))
+        run(tmp_path, train_sentences, dev_sentences, settings, flag=stop_after(3 * epoch // 2 + 1))
     flip(tmp_path / "checkpoint" / name)
     with pytest.raises(WeightFileError, match="can't be used .* it is missing or damaged"):
         run(tmp_path, train_sentences, dev_sentences, settings)
@@ -175,7 +162,9 @@ def test_a_killed_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_se
 
 
 @pytest.mark.parametrize("looks", [5, 9])
-def test_an_epoch_of_two_passes_takes_the_steps_of_two_epochs(tmp_path, train_sentences, dev_sentences, looks):
+def test_an_epoch_of_two_passes_takes_the_steps_of_two_epochs(
+    tmp_path, train_sentences, dev_sentences, looks, stop_after
+):
     twice = replace(SETTINGS, epochs=2, epoch_passes=2)
     _, weights, lines = run(tmp_path / "once", train_sentences, [], SETTINGS)
     fitted, same, fewer = run(tmp_path / "twice", train_sentences, [], twice)
@@ -184,16 +173,16 @@ def test_an_epoch_of_two_passes_takes_the_steps_of_two_epochs(tmp_path, train_se
     assert all(torch.equal(tensor, same[name]) for name, tensor in weights.items())
     whole = run(tmp_path / "whole", train_sentences, dev_sentences, twice)
     with pytest.raises(Interrupted):
-        run(tmp_path / "stopped", train_sentences, dev_sentences, twice, flag=StopAfter(looks))
+        run(tmp_path / "stopped", train_sentences, dev_sentences, twice, flag=stop_after(looks))
     assert_same(run(tmp_path / "stopped", train_sentences, dev_sentences, twice), whole)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "adadelta", "adagrad", "sgd"])
-def test_every_optimizer_resumes(tmp_path, train_sentences, dev_sentences, optimizer):
+def test_every_optimizer_resumes(tmp_path, train_sentences, dev_sentences, optimizer, stop_after):
     settings = FitSettings(epochs=2, patience=0, batch_size=16, optimizer=optimizer, decay="linear")
     whole = run(tmp_path / "whole", train_sentences, dev_sentences, settings)
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=StopAfter(2))
+        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=stop_after(2))
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences, settings), whole)
 
 
@@ -341,7 +330,9 @@ def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says
     assert clipped.clip() == pytest.approx(expected, rel=1e-5)
 
 
-def test_what_a_step_draws_follows_from_seed_and_step(tmp_path, train_sentences, dev_sentences, monkeypatch):
+def test_what_a_step_draws_follows_from_seed_and_step(
+    tmp_path, train_sentences, dev_sentences, monkeypatch, stop_after
+):
     """Also in a training that was stopped and resumed."""
     seen = []
 
@@ -353,7 +344,7 @@ def test_what_a_step_draws_follows_from_seed_and_step(tmp_path, train_sentences,
     whole = run(tmp_path / "whole", train_sentences, dev_sentences)
     first, seen[:] = list(seen), []
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(7))
+        run(tmp_path / "cut", train_sentences, dev_sentences, flag=stop_after(7))
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
     assert seen == first
     assert len(set(first)) > 50

@@ -17,6 +17,7 @@ from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.tensor_file import disk_errors
 from elmo.weights.native.write import write as write_checkpoint
 
 _MODEL, _TENSORS, _PROGRESS = "model", "training.safetensors", "progress.json"
@@ -33,10 +34,8 @@ def write_training(
     size = weights + sum(tensor.nbytes for tensor in tensors.values())
     with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
         write_checkpoint(model_of(trainer), unfinished / _MODEL)
-        try:
+        with disk_errors():
             save_file(tensors, unfinished / _TENSORS)
-        except SafetensorError as error:  # the library's way of saying that the disk is full
-            raise OSError(str(error)) from error
         (unfinished / _PROGRESS).write_text(json.dumps(position.to_dict()), encoding="utf-8")
         # The model's texts may be edited; its tensors belong to this step and no other.
         of_model = [path.relative_to(unfinished).as_posix() for path in (unfinished / _MODEL).glob("*.safetensors")]

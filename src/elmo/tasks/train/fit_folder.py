@@ -29,6 +29,7 @@ from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
 from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
 from elmo.weights.fingerprint import fingerprint
+from elmo.weights.native.tensor_file import disk_errors
 
 _PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json", SUMS_FILE})
 # In the file's own metadata.
@@ -135,10 +136,8 @@ class FitFolder:
 
 def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    try:
+    with disk_errors():
         save_file(plain, path, metadata={_FINGERPRINT_KEY: _fingerprint(plain)})
-    except SafetensorError as error:  # the library's way of saying that the disk is full
-        raise OSError(str(error)) from error
 
 
 def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:

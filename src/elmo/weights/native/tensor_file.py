@@ -49,9 +49,16 @@ def write_tensors(
             stored[name + _STEPS_SUFFIX] = held.steps
     path.touch()
     mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
-    try:
+    with disk_errors():
         save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
         path.chmod(mode)
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """Makes an OSError of the library's own error, its way of saying inside the block that the disk is full."""
+    try:
+        yield
     except SafetensorError as error:
         raise OSError(str(error)) from error
 
