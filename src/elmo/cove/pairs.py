@@ -47,8 +47,8 @@ def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
             if one is None or other is None:
                 short, long = (source, target) if one is None else (target, source)
                 raise TextError(
-                    f"{short}: ends after line {number:,}, but {long} goes on: each line of the one must be the "
-                    "translation of the same line of the other. Give files of as many lines."
+                    f"{short}: ends after line {number:,}, but {long} goes on: each line of one file must be the "
+                    "translation of the same line of the other. Give files with the same number of lines."
                 )
             if all(1 <= len(sentence) <= (longest or len(sentence)) for sentence in (one, other)):
                 found.sources.append([_plain(word) for word in one])
@@ -56,9 +56,10 @@ def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
             else:
                 num_left_out += 1
     if not found.sources:
-        limit = f" of at most {longest} tokens a side" if longest else ""
-        raise TextError(f"{files[0][0]}: there is no pair of sentences{limit}, but {num_left_out:,} lines that have "
-                        "none or longer ones. Give other files, or allow more with --longest.")  # fmt: skip
+        why = f"is empty or has more than {longest} tokens" if longest else "is empty"
+        step = ", or allow more tokens with --longest" if longest else ""
+        raise TextError(f"{files[0][0]}: there is no pair of sentences to read: {num_left_out:,} were left out because "
+                        f"one side {why}. Give other files{step}.")  # fmt: skip
     return found._replace(num_left_out=num_left_out)
 
 

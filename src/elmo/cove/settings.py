@@ -15,19 +15,19 @@ class CoVeSettings(Settings):
     cells: _Number = 300
     """Cells per direction of the encoder; a layer's vector and each decoder layer have twice as many."""
     max_words: Annotated[int, from_to(1, 10_000_000)] = 50_000
-    """Words of the target language at most, the most frequent ones; all others are one unknown word."""
+    """Maximum number of target words, the most frequent ones; all others are one unknown word."""
     min_count: _Number = 1
-    """Target words that occur less often are unknown too."""
+    """Target words that occur less often are unknown, too."""
     longest: Annotated[int, from_to(1, 1000)] = 50
-    """Tokens; pairs of which either side is longer are left out."""
+    """Training pairs with more tokens than this on either side are left out."""
     dropout: Chance = 0.2
-    """Of word vectors, between layers, and of the outputs of encoder and attention."""
+    """Dropout on word vectors, between layers, and on the outputs of encoder and attention."""
     epochs: PositiveInt = 30
-    """Passes over the pairs at most."""
+    """Maximum number of passes over the pairs."""
     batch_pairs: _Number = 64
-    """Pairs of a step, of about the same source length."""
+    """Pairs in a step; their source sentences have about the same length."""
     learning_rate: Positive = 1.0
-    """Of plain gradient descent; halved after each epoch that doesn't lower the dev perplexity."""
+    """Learning rate of plain gradient descent; halved after each epoch that doesn't lower the dev perplexity."""
     least_learning_rate: NotNegative = 0.03
     """Training ends when the learning rate falls below it."""
     clip_norm: Positive = 5.0

@@ -64,8 +64,8 @@ class TrainFolder:
         for name, value in facts.items():
             if not isinstance(noted, dict) or noted.get(name) != value:
                 raise ConfigError(
-                    f"{self.path}: {name} differs from what the training was begun with, so its epochs would not be "
-                    "those of one training. Continue with the same command and --resume, or choose another folder."
+                    f"{self.path}: {name} differs from what this training began with, but all its epochs must have "
+                    "the same. Resume with the same files and settings, or choose another folder."
                 )
 
     def save(self, network: Translator, log: Log, *, is_best: bool) -> None:

@@ -206,8 +206,8 @@ def dim_of(line: bytes, path: str) -> int:
     name, *numbers = stripped.split(b" ")
     if not numbers or not (_is_number(numbers[-1]) or _has_comma(numbers[-1])):
         raise TextError(
-            f"{path}:1: the line is {line[:40]!r}, but a file of static vectors has a word and its numbers, or the "
-            "number of words and their dimension, there, with single spaces between. Check that it is such a file."
+            f"{path}:1: the line is {line[:40]!r}, but a file of static vectors begins with a word and its numbers, or "
+            "the number of words and their dimension, separated by single spaces. Check that it is such a file."
         )
     return len(numbers)
 

@@ -55,7 +55,7 @@ class StaticVectors:
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
         if len(self._rows) < len(self.words):
             twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
-            raise ConfigError(f"the word {twice!r} is given twice, but has one vector. Leave one of them out.")
+            raise ConfigError(f"the word {twice!r} is given twice, but can have only one vector. Leave one out.")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -180,8 +180,8 @@ def require_writable(word: str, layout: str) -> None:
     """TextError if `layout`, in which a space or a line end is what ends a word, can't hold this one."""
     if not word or " " in word or "\n" in word:
         raise TextError(
-            f"the word {word!r} is empty or has a space or line end, which {layout} can't hold. Use a tokenizer that "
-            "gives no such words."
+            f"the word {word!r} is empty or has a space or line end, which {layout} can't hold. Use a tokenizer "
+            "that makes no such words."
         )
 
 
@@ -202,7 +202,7 @@ def _rows(
     if header is None and format == "binary":
         raise TextError(
             f"{path}: byte 0: the first line is {first[:40]!r}, but word2vec's binary layout begins with the number of "
-            "words and their dimension. Leave the format to be found out."
+            "words and their dimension. Leave out the format, so that it is detected."
         )
     second = content.readline(_LOOKED_AT) if header else b""
     if header and (format == "binary" or (format == "auto" and not _is_text(second))):

@@ -15,24 +15,24 @@ from elmo.cove.settings import CoVeSettings
 
 @dataclass(frozen=True)
 class Arguments:
-    """Train CoVe (McCann et al. 2017): a system that translates the sentences of one file into those of another, whose
-    encoder then gives two layers of vectors for tokens in their sentence. The paper compares ELMo with it in tables 5
-    and 6; so do 'elmo analyze wsd' and 'pos' with --cove FOLDER, and 'elmo task train' with --encoder cove --model
-    FOLDER. Ctrl-C and SIGTERM save everything; --resume continues.
+    """Train CoVe (McCann et al. 2017): a system learns to translate, and its encoder then gives every token two layers
+    of vectors that depend on its sentence. The paper compares ELMo with CoVe in tables 5 and 6; 'elmo analyze wsd' and
+    'pos' do so with --cove FOLDER, 'elmo task train' with --encoder cove --model FOLDER. Ctrl-C and SIGTERM keep all
+    whole epochs; --resume continues.
 
-    The texts have a tokenized sentence a line, and line N of the one is the translation of line N of the other; .gz,
+    Each file has one tokenized sentence per line, and line N of TARGET is the translation of line N of SOURCE; .gz,
     .xz, .bz2 and .zst are unpacked. All words are lower-cased."""
 
     texts: Annotated[
         tuple[Path, ...], As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE TARGET [SOURCE TARGET ...]")
     ]
-    """Training text: a file in the language of the vectors, its translation, and perhaps more such pairs."""
+    """Training text: a file in the language of the vectors and its translation; more such pairs can follow."""
     dev: Annotated[tuple[Path, Path], As("file"), tyro.conf.arg(metavar="SOURCE TARGET")]
-    """Pairs whose perplexity sets the learning rate and chooses the epoch."""
+    """Pairs whose perplexity determines the learning rate and the best epoch."""
     vectors: Annotated[Path, As("file"), tyro.conf.arg(metavar="VECTORS")]
-    """Static vectors of the source language, which the encoder reads; a copy goes into the folder."""
+    """Static vectors of the source language, which the encoder reads; the output folder gets a copy."""
     output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
-    """Folder to make."""
+    """Folder to write."""
     test: Annotated[tuple[Path, Path] | None, As("file"), tyro.conf.arg(metavar="SOURCE TARGET")] = None
     """Pairs to translate at the end, for BLEU (needs sacrebleu)."""
     resume: Switch = False
@@ -52,8 +52,8 @@ def main(argv: list[str]) -> int:
 
     if len(arguments.texts) % 2:
         raise ConfigError(
-            f"{len(arguments.texts)} training texts were given, but each source needs its translation behind it. Name "
-            "the files in pairs: SOURCE TARGET [SOURCE TARGET ...]."
+            f"{len(arguments.texts)} training texts were given, but each source must be followed by its translation. "
+            "Name the files in pairs: SOURCE TARGET [SOURCE TARGET ...]."
         )
     require_torch("training CoVe")
     from elmo.cove.train import ParallelText, train_cove

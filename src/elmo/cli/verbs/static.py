@@ -59,9 +59,9 @@ class TrainingText(TextForm):
 
 @dataclass(frozen=True)
 class Arguments:
-    """Train one vector for each word of a text, so that ELMo can be compared with static vectors trained on the same
-    text. The result has word2vec's text format, which 'elmo task --static' and other programs read; with --kind mssg it
-    has several vectors for a word and MSSG's format, which 'elmo analyze --mssg' reads."""
+    """Train one vector for each word of a text, so that ELMo can be compared with static vectors of the same text. The
+    result is in word2vec's text format, which 'elmo task train --static' and other programs read. With --kind mssg, a
+    word can have several vectors, in MSSG's format, which 'elmo analyze --mssg' reads."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""

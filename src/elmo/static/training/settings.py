@@ -26,22 +26,22 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class StaticSettings(Settings):
-    """How static vectors are trained. A setting that only some methods use names them; the others ignore it, and 'elmo
+    """How static vectors are trained. A setting that only some kinds use names them; the others ignore it, and 'elmo
     static' refuses it."""
 
     kind: Kind = "word2vec"
     """word2vec and fasttext: a word predicts its neighbors against random words (by gensim: pip install
     'pyelmo[static]'); glove: two vectors' product is the logarithm of how often their words occur near each other;
-    mssg: skip-gram with several vectors for a frequent word, one of which each occurrence's context chooses; the file
-    has a format of its own."""
+    mssg: skip-gram with several vectors for each frequent word; each occurrence's context chooses one. The file has a
+    format of its own."""
     dim: Annotated[int, from_to(1, _MOST)] = 100
     """Dimensions of a vector."""
     min_count: PositiveInt = 5
-    """Words that occur less often have no vector."""
+    """Words that occur less often get no vector."""
     max_words: NotNegativeInt = 0
     """The most frequent words only; 0: all."""
     window: NotNegativeInt = 0
-    """How many words to each side count as near; 0: 5, glove 10. mssg: at most so many, drawn for each token."""
+    """How many words to each side count as near; 0: 5, glove 10. mssg: for each token, a number up to this is drawn."""
     epochs: Annotated[int, from_to(0, _MOST)] = 0
     """Passes over the text (glove: over the counts); 0: 5, glove 15, mssg 1."""
     learning_rate: NotNegative = 0.0
@@ -67,12 +67,12 @@ class StaticSettings(Settings):
     alpha: float = 0.75
     """glove: the weight of rarer pairs is (count / x_max) ** alpha."""
     senses: Annotated[int, from_to(0, 1_000)] = 0
-    """mssg: vectors of a frequent word; 0: 3, and at most 10 with new_sense_below."""
+    """mssg: number of vectors for a frequent word; 0: 3, or up to 10 with new_sense_below."""
     new_sense_below: Annotated[float | None, Must("a cosine: from -1 to 1", lambda it: it is None or -1 <= it <= 1)] = (
         None
     )
-    """mssg: words begin with one sense, and get another one when a context's cosine with every sense so far is below
-    this, such as -0.5 (NP-MSSG); without it, all have the same number."""
+    """mssg: words begin with one sense and get another when a context's cosine with every sense so far is below this,
+    for instance -0.5 (NP-MSSG); without it, all have the same number of senses."""
     sense_words: NotNegativeInt = 4_000
     """mssg: how many of the most frequent words have several senses."""
     seed: Annotated[int, from_to(0, (1 << 32) - 1)] = 0

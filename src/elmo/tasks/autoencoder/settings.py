@@ -12,9 +12,10 @@ class AutoencoderSettings(FileSettings):
     """Data and softmax of the autoencoder."""
 
     num_words: Annotated[int, from_to(1, 10_000_000)] = 10_000
-    """Words that can be reproduced: the most frequent ones of the training data. All others are one unknown word."""
+    """How many words can be reproduced: the most frequent ones of the training data. All others are one unknown
+    word."""
     num_negative_samples: NotNegativeInt = 1024
-    """Words that each token is compared with in a training step; they are drawn for each step. 0: all words."""
+    """How many words each token is compared with in a training step; they are drawn for each step. 0: all words."""
 
 
 @dataclass(frozen=True)
