@@ -112,11 +112,11 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
         {"rule": "words", "label": "rule: words", "dev": 55.0},
     ]
     page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], rules=rules), [])
-    assert '"words" has 55.00 on dev data, and baseline (no ELMo) has 51.00. The models' in page
+    assert 'on dev data the rule "words" scores 55.00, "baseline (no ELMo)" 51.00. The models' in page
     assert "Nothing follows" not in markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
     page = markdown(record_of("table2", [[60.0], [54.0], [61.0], [62.0]], rules=rules), [])
-    assert '**Nothing follows from "top layer only"**: without learning, "words" has 55.00' in page
-    assert "and top layer only has 54.00. With these settings it has not learned the task." in page
+    assert '**Nothing follows from "top layer only"**: on dev data the rule "words" scores 55.00' in page
+    assert ', "top layer only" 54.00. With these settings it has not learned the task.' in page
     # A small share of the data may well teach less than a rule made from all of it.
     scores = [[10.0], [20.0], [60.0], [70.0]]
     assert "Nothing follows" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
@@ -127,7 +127,7 @@ def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(r
     record = record_of("table1", [[50.0, 52.0], [50.0, 53.0]], rules=rules)
     for system in record["systems"]:
         system["share"] = 50
-    assert '**Nothing follows from these scores**: without learning, "words" has 55.00' in markdown(record, [])
+    assert '**Nothing follows from these scores**: on dev data the rule "words" scores 55.00' in markdown(record, [])
 
 
 def test_figure2_has_a_line_for_each_mix(record_of):

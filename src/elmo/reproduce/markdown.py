@@ -56,9 +56,9 @@ def cautions(record: ExperimentRecord) -> list[str]:
     is_general = below == whole or any(system["system"] == "baseline" for system in below)
     what = "these scores" if is_general else " or ".join('"' + system["label"] + '"' for system in below)
     whose = "The models have" if is_general else "With these settings it has" if len(below) == 1 else "They have"
-    found = ", ".join(f"{system['label']} has {system[data]['mean']:.2f}" for system in below)
+    found = " and ".join(f'"{system["label"]}" {system[data]["mean"]:.2f}' for system in below)
     return [
-        f'**Nothing follows from {what}**: without learning, "{rule}" has {score:.2f} on {data} data, and {found}. '
+        f'**Nothing follows from {what}**: on {data} data the rule "{rule}" scores {score:.2f}, {found}. '
         f"{whose} not learned the task."
     ]
 

@@ -54,16 +54,16 @@ TABLES = {
 SAYS = {
     "gamma": "The paper says (supplement A.2): without gamma, the top layer alone did worse than the baseline on SNLI, "
     "and training failed on SRL.",
-    "taglm": "The papers have, on CoNLL-2003 and each with its own biLM: 91.93 F1 for TagLM, 91.55 with its vectors at "
+    "taglm": "On CoNLL-2003, each with its own biLM, the papers report 91.93 F1 for TagLM, 91.55 with its vectors at "
     "the input (Peters et al. 2017); 92.22 for ELMo, 90.15 without it.",
     "bilms": "The paper says (supplement A.1): an epoch on a task's own text lowered the biLM's perplexity there from "
     "131.5 to 78.6 (SST-5) and from 103.2 to 46.3 (CoNLL-2003); dev accuracy rose from 88.9 to 89.5 (SNLI) or stayed "
     "as it was (SST-5).",
-    "figure1": "The paper shows curves for SNLI and SRL without the values. It says: the gain is largest on small "
+    "figure1": "The paper shows curves for SNLI and SRL without their values. It says: the gain is largest on small "
     "data; SRL with ELMo on 1 % of the data is about as good as the baseline on 10 %; SRL's baseline is best after 486 "
-    "epochs, with ELMo its score is passed after 10.",
-    "figure2": "The paper shows shades without the values. It says: at the input the task favors the first LSTM "
-    "layer; at the output the weights are roughly balanced, with a slight preference for the lower layers.",
+    "epochs, a score that ELMo passes after 10.",
+    "figure2": "The paper shows the weights as shades, without their values. It says: at the input the task favors the "
+    "first LSTM layer; at the output the weights are roughly balanced, with a slight preference for the lower layers.",
 }
 """What the paper states where it gives no values, or only incomparable ones."""
 
