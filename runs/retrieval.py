@@ -227,7 +227,7 @@ class Systems:
 
 
 def rows(data: Collection, found: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    """MRR@10 and recall@10 of each system, with intervals, and MRR@10 less BM25's."""
+    """MRR@10 and recall@10 of each system, with intervals, and MRR@10 minus BM25's."""
     basis = reciprocal(found["BM25"])
     made = []
     for kind, its in found.items():
@@ -249,7 +249,7 @@ def table(data: Collection, made: list[dict[str, Any]], chosen: dict[str, str]) 
     lines = [
         f"{data.name}: {len(data.questions):,} questions, {len(data.paragraphs):,} paragraphs of "
         f"{data.articles.max() + 1} articles\n",
-        "| system | settings | MRR@10 | recall@10 | MRR@10 less BM25's |\n|---|---|---|---|---|",
+        "| system | settings | MRR@10 | recall@10 | MRR@10 minus BM25's |\n|---|---|---|---|---|",
     ]
     for row in made:
         shown = ["{:.3f} ({:.3f} to {:.3f})".format(*row[name]) for name in ("MRR@10", "recall@10", "less BM25")]
