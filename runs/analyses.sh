@@ -7,9 +7,10 @@
 #   wsd/sense-inventory.tsv.xz          senses with the columns lemma, pos, rank, sense_key, semcor_count
 #   wsd-raganato/*.data.xml             test sets in the same format, and semeval2007 to choose k of k-NN on
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
-# and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
-# of the test sets, if it is another one. English is also compared with context2vec, trained on the first CONTEXT2VEC
-# lines of train (250,000; 0: leave it out), with MSSG, and, if DATA has the pairs of sentences
+# and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz; of that train, every sixth
+# sentence is used. Static vectors are made of lm-en/train or lm-ko/train, unless OUT/static-{en,ko}.txt is there already.
+# TESTS names the folder of the test sets, if it is another one. English is also compared with context2vec, trained on the
+# first CONTEXT2VEC lines of train (250,000; 0: leave it out), with MSSG, and, if DATA has the pairs of sentences
 # mt/multi30k-en-de/{train.{en,de}.xz,{dev,test}.{en,de}}, with CoVe, trained on them for at most COVE epochs (30; 0:
 # leave it out), which needs sacrebleu. If it is killed, run it again: what was written is kept, and CoVe's training goes
 # on. About an hour of one core, a quarter of it each for static vectors and context2vec; CoVe takes two more. Then:
@@ -63,9 +64,10 @@ if [ "$language" = en ] && [ "$epochs" -gt 0 ] && [ -d "$pairs" ]; then
 fi
 
 if [ "$language" = ko ]; then
-    text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos
+    text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos train="$out/kaist-train-every-sixth.conllu"
+    [ -f "$train" ] || xz -dc "$treebank/train.conllu.xz" | awk 'BEGIN { RS = ""; ORS = "\n\n" } NR % 6 == 1' >"$train"
 else
-    text="$data/lm-en/test.txt.xz" treebank="$data/pos/ud-en-ewt" tags=xpos
+    text="$data/lm-en/test.txt.xz" treebank="$data/pos/ud-en-ewt" tags=xpos train="$data/pos/ud-en-ewt/train.conllu.xz"
 fi
 [ -d "$out/index-$name" ] || elmo index "$text" -o "$out/index-$name" --model "$model"
 
@@ -81,7 +83,7 @@ else
     analysis wsd --train "$semcor" --test "${tests[@]}" --dev "${tests[0]%/*}/semeval2007.data.xml" \
         --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}" "${systems[@]}"
 fi
-analysis pos --train "$treebank/train.conllu.xz" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
+analysis pos --train "$train" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
     --tags "$tags" "${controls[@]}" "${systems[@]}"
 analysis geometry "$text" "${controls[@]}"
 
