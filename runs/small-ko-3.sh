@@ -6,8 +6,7 @@
 # edition is that of commit cc00f30; SECOND names its folder. 8,400 STEPS of 128 x 20 tokens are a pass.
 # Killed at any moment, run it again: it goes on where it was. Its last step was brought forward, from 4,000 to 2,100 after
 # 613 steps and to 1,850 after 1,130, by editing max_steps in config.json and finetune.json. The mean with the start
-# (runs/average_models.py, share 0.85) was as good on validation text. runs/small-ko-3-further.sh read on. The weights of
-# both together, 5,750 steps, are in runs/small-ko-3, in int8; they are not an edition yet.
+# (runs/average_models.py, share 0.85) was as good on validation text. runs/small-ko-3-further.sh read on, twice.
 set -euo pipefail
 text=$1 work=$2 steps=${3:-4000} second=${SECOND:-small-ko}
 here=$(cd "$(dirname "$0")/.." && pwd)
