@@ -177,6 +177,11 @@ def test_it_is_repeatable_and_a_seed_changes_it(tmp_path, recorded_progress):
     assert not np.array_equal(once.vectors, other.vectors)
 
 
+def test_the_architecture_of_other_methods_changes_nothing():
+    rates = {StaticSettings(kind="mssg", architecture=one).start_rate for one in ("skipgram", "cbow")}
+    assert rates == {0.025}
+
+
 @pytest.mark.parametrize("changes", [{"senses": -1}, {"senses": 1001}, {"new_sense_below": 1.5}, {"sense_words": -1}])
 def test_settings_that_make_no_sense_are_refused(changes):
     with pytest.raises(ConfigError, match=f"{next(iter(changes))} must be"):

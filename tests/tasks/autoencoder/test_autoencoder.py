@@ -11,7 +11,7 @@ from elmo.cli.main import main
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, Interrupted
 from elmo.model.bilm import BiLM
-from elmo.tasks.autoencoder.model import Autoencoder
+from elmo.tasks.autoencoder.model import Autoencoder, Reproduced
 from elmo.tasks.autoencoder.settings import AutoencoderSettings
 from elmo.tasks.autoencoder.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
@@ -96,6 +96,11 @@ def test_the_autoencoder_equals_a_plain_loop_with_its_gradients(autoencoder):
         assert len(prediction.tokens) == len(line.tokens) + 1
     scores = TASK.score(lines, predictions)
     assert scores["perplexity"] == pytest.approx(math.exp(sum(every).item() / 12), rel=1e-5)
+
+
+def test_a_perplexity_beyond_what_exp_can_hold_is_a_large_one():
+    line = TextLine(["the"])
+    assert TASK.score([line], [Reproduced(["cat", "</S>"], 1, 5000.0)])["perplexity"] == pytest.approx(math.exp(700))
 
 
 def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
@@ -218,6 +223,18 @@ def test_a_task_begins_with_what_the_autoencoder_has_learned(files, capsys, monk
         ("sst --train labelled.tsv -o run --bilm-rate 0.5", "--bilm-rate was given without --train-bilm"),
         ("sst --train labelled.tsv -o run --new-bilm", "new_bilm must be off without train_bilm (got True)"),
         ("autoencoder --train text.txt -o run --unfreeze-epochs 2", "--unfreeze-epochs was given with --new-bilm"),
+        (
+            "autoencoder --train text.txt -o run --model lm --no-new-bilm --epochs 1",
+            "the biLM's top layer is frozen for 1 of 1 epochs and the others for longer, so no layer would be trained",
+        ),
+        (
+            "sst --train labelled.tsv -o run --model small-en --train-bilm --epochs 2 --unfreeze-epochs 2",
+            "frozen for 2 of 2 epochs and the others for longer, so no layer would be trained. Choose more --epochs",
+        ),
+        (
+            "autoencoder --train text.txt -o run --model lm --best-by perplexity",
+            "best_by must be accuracy, of which more is better (got 'perplexity')",
+        ),
         ("autoencoder --train nothing.txt -o run --model lm", "nothing.txt: there is no sentence in it. Check"),
     ],
 )
