@@ -87,7 +87,7 @@ def test_the_folder_holds_the_translation_systems_encoder(text, tmp_path):
     network = torch.nn.LSTM(8, 12, num_layers=2, bidirectional=True, batch_first=True)
     network.load_state_dict({name[8:]: tensor for name, tensor in tensors.items() if name.startswith("encoder.")})
     (found,) = encoder.embed_iter([["개", "모르는", "본다"]])
-    vectors = torch.from_numpy(encoder.vectors.lookup(["개", "모르는", "본다"]))
+    vectors = torch.from_numpy(encoder.static.lookup(["개", "모르는", "본다"]))
     assert (vectors[1] == 0).all()
     assert np.abs(network(vectors[None])[0][0].detach().numpy() - found[1]).max() < 1e-6
 
@@ -271,7 +271,7 @@ def test_the_vectors_may_be_called_as_the_weights_are(text, tmp_path):
     """With their ending kept, the folder would have two files of weights."""
     vectors = text.vectors.rename(tmp_path / "vectors.pth")
     train_cove(replace(text, vectors=vectors), replace(SETTINGS, epochs=1), tmp_path / "run")
-    assert CoVeEncoder.load(tmp_path / "run").vectors.words == tuple(DICTIONARY)
+    assert CoVeEncoder.load(tmp_path / "run").static.words == tuple(DICTIONARY)
 
 
 def test_translations_without_a_frequent_word_are_refused_before_anything_is_made(text, tmp_path):

@@ -30,9 +30,9 @@ def place(tmp_path: Path) -> Path:
     commands = {
         "elmo": f'echo "$@" >>"{tmp_path}/commands"',
         "python": f'exec "{sys.executable}" "$@"',
-        "xzcat": f"{sys.executable} -c 'import lzma, sys; print(lzma.open(sys.argv[1], \"rt\").read(), end=\"\")' \"$1\"\n"
-        f'[ ! -e "{tmp_path}/broken" ]',
+        "xzcat": f'"{sys.executable}" "{tmp_path}/xzcat.py" "$1"; [ ! -e "{tmp_path}/broken" ]',
     }
+    (tmp_path / "xzcat.py").write_text("import lzma, sys\nsys.stdout.buffer.write(lzma.open(sys.argv[1]).read())\n")
     (tmp_path / "bin").mkdir()
     for name, command in commands.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{command}\n")
