@@ -4,6 +4,7 @@ import io
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from elmo.cli.main import main
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, Interrupted
 from elmo.model.bilm import BiLM
+from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.tasks.autoencoder.model import Autoencoder, Reproduced
 from elmo.tasks.autoencoder.settings import AutoencoderSettings
 from elmo.tasks.autoencoder.task import TASK
@@ -104,7 +106,7 @@ def test_a_perplexity_beyond_what_exp_can_hold_is_a_large_one():
 
 
 def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
-    """The expectation over draws is near the full loss, and the state of torch decides the draw."""
+    """The state of torch decides which. Each score is lowered by the log of the word's chance to be among them."""
     settings = AutoencoderSettings(num_negative_samples=2)
     model = Autoencoder(settings, {"words": WORDS}, representation(forward_lm)).train()
     lines = [TextLine(sentence.split()) for sentence in SENTENCES]
@@ -114,6 +116,19 @@ def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
         found.append(model.loss(lines).item())
     assert found[0] == found[1]
     assert len(set(found)) > 1
+    torch.manual_seed(1)
+    sample = LogUniformSampler(6, 2).draw(np.random.default_rng(int(torch.randint(1 << 62, ()))))
+    chances = [math.log((rank + 2) / (rank + 1)) / math.log(7) for rank in range(6)]
+    lowered = [math.log(1 - (1 - chance) ** sample.num_draws) for chance in chances]
+    nats = []
+    for line in lines:
+        read = list(states(model.tokens.live.bilm, [*line.tokens, "</S>", *line.tokens]))
+        for word, state in zip([*line.tokens, "</S>"], read[len(line.tokens) + 1 :], strict=True):
+            scores = (model.softmax.weight @ state + model.softmax.bias - torch.tensor(lowered)).tolist()
+            gold = WORDS.index(word) if word in WORDS else 0
+            compared = {gold, *sample.ids.tolist()}
+            nats.append(math.log(sum(math.exp(scores[one]) for one in compared)) - scores[gold])
+    assert found[0] == pytest.approx(sum(nats) / len(nats), rel=1e-4)
     assert model.eval().loss(lines).item() not in found
 
 
