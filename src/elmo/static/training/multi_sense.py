@@ -111,8 +111,8 @@ def multi_sense(corpus: Corpus, counts: dict[str, int], settings: StaticSettings
             step(tables, block, settings)
     if not (tables.counts > first_count).any():
         raise TextError(
-            f"{corpus.texts[0]}: with so little text, the occurrences of frequent words that are dropped at random left "
-            "no word with a neighbor to learn from. Give more text, or keep all of them with --subsample 0."
+            f"{corpus.texts[0]}: with so little text, the occurrences of frequent words that are dropped at random "
+            "left no word with a neighbor to learn from. Give more text, or keep all of them with --subsample 0."
         )
     return tables.result(tuple(counts), first_count)
 
