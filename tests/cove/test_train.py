@@ -238,6 +238,24 @@ def test_a_folder_is_not_overwritten_and_another_training_not_continued(text, tm
     assert weights(tmp_path / "run") == before
 
 
+def test_vectors_of_other_words_are_not_kept_and_change_nothing(text, tmp_path, monkeypatch):
+    kept = []
+
+    class Noted(NumberedPairs):
+        def __init__(self, pairs, vectors, words):
+            kept.append(vectors.words)
+            super().__init__(pairs, vectors, words)
+
+    train_cove(text, SETTINGS, tmp_path / "few")
+    few = read_static_vectors(text.vectors)
+    more = np.concatenate([np.full((40, 8), 9, np.float32), few.vectors])
+    write_static_vectors(text.vectors, [*(f"word{number}" for number in range(40)), *few.words], more)
+    monkeypatch.setattr("elmo.cove.train.NumberedPairs", Noted)
+    train_cove(text, SETTINGS, tmp_path / "many")
+    assert kept == [few.words] * 2
+    assert weights(tmp_path / "many") == weights(tmp_path / "few")
+
+
 def test_damaged_weights_are_told(text, tmp_path):
     train_cove(text, SETTINGS, tmp_path / "run")
     damaged = tmp_path / "run" / "training" / "last" / "weights.safetensors"

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from elmo.cove.network import PADDING_ID, SPECIAL_WORDS, Sizes, Translator
-from elmo.cove.pairs import Files, NumberedPairs, read_pairs, target_words
+from elmo.cove.pairs import Files, NumberedPairs, Pairs, read_pairs, target_words
 from elmo.cove.settings import CoVeSettings
 from elmo.cove.train_folder import Log, TrainFolder
 from elmo.disk.bounded import file_hash
@@ -30,7 +30,7 @@ from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.static.vectors import vectors_for_words
+from elmo.static.vectors import StaticVectors, vectors_for_words
 
 # Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
@@ -92,8 +92,7 @@ def train_cove(
             for name, part in (("dev", dev), ("test", tested)):
                 if part and part.num_left_out:
                     reported.say(f"{name} pairs that are left out, because a side is empty: {part.num_left_out:,}")
-            read = [sentence for part in (pairs, dev, tested) if part for sentence in part.sources]
-            vectors = vectors_for_words(text.vectors, limit=0, wanted={word for words in read for word in words})
+            vectors = _vectors(text.vectors, [part for part in (pairs, dev, tested) if part])
             words = target_words(pairs.targets, settings.min_count, settings.max_words)
             if len(words) == len(SPECIAL_WORDS):
                 raise TextError(
@@ -158,6 +157,14 @@ def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> t
     scorer = metric(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
     lines = [[" ".join(sentence) for sentence in side] for side in (found, expected)]
     return float(scorer.corpus_score(lines[0], [lines[1]]).score), str(scorer.get_signature())
+
+
+def _vectors(path: Path, parts: Sequence[Pairs]) -> StaticVectors:
+    """Those of the pairs' source words alone: a published file has 2.2 million, and each part keeps a copy."""
+    wanted = {word for part in parts for sentence in part.sources for word in sentence}
+    found = vectors_for_words(path, limit=0, wanted=wanted)
+    known = tuple(word for word in found.words if word in wanted)
+    return StaticVectors(known, found.lookup(known))
 
 
 def best_epoch(log: Log) -> int:
