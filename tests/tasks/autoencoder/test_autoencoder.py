@@ -239,6 +239,14 @@ def test_a_task_begins_with_what_the_autoencoder_has_learned(files, capsys, monk
         ("sst --train labelled.tsv -o run --new-bilm", "new_bilm must be off without train_bilm (got True)"),
         ("autoencoder --train text.txt -o run --unfreeze-epochs 2", "--unfreeze-epochs was given with --new-bilm"),
         (
+            f"sst --train labelled.tsv -o run --model lm --static w.txt --placement output {LAST}",
+            "placement must be 'input' with --network last_state (got 'output')",
+        ),
+        (
+            f"sst --train labelled.tsv -o run --model lm --character-filters 9 {LAST}",
+            "character_filters must be 0 with --network last_state (got 9)",
+        ),
+        (
             "autoencoder --train text.txt -o run --model lm --no-new-bilm --epochs 1",
             "the biLM's top layer is frozen for 1 of 1 epochs and the others for longer, so no layer would be trained",
         ),
