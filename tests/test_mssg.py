@@ -5,6 +5,7 @@ import pytest
 
 from elmo.analysis.encoders import require_known_words
 from elmo.analysis.neighbors.query import sense_neighbors
+from elmo.cli.main import main
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError
 from elmo.mssg import MSSGEncoder
@@ -42,6 +43,17 @@ def test_tasks_find_it_by_name(tmp_path):
     assert found.model_hash == MSSGEncoder(SENSES).model_hash
     with pytest.raises(ConfigError, match="no default model"):
         encoders.find_encoder("mssg", "", device="cpu")
+
+
+def test_a_task_whose_words_it_does_not_know_is_refused_before_anything_is_written(tmp_path, capsys):
+    pytest.importorskip("torch")
+    write_sense_vectors(tmp_path / "senses.txt", SENSES)
+    (tmp_path / "train.tsv").write_text("good\ta film\nbad\tno film\n" * 10)
+    paths = [str(tmp_path / name) for name in ("train.tsv", "senses.txt", "run")]
+    command = ["task", "train", "sst", "--train", paths[0], "--encoder", "mssg", "--model", paths[1], "-o", paths[2]]
+    assert main([*command, "--quiet"]) == 2
+    assert "senses.txt: has none of the 3 distinct words of the text" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "run.json").exists()
 
 
 def test_senses_have_neighbors_and_the_sentence_chooses_one():

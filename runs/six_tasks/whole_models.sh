@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Whole models tuned with the task, beside frozen ELMo: Dai & Le's LSTM without pretraining, as a language model and as a
-# sequence autoencoder; and a biLM tuned with its own, lower rates (docs/tasks/sst.md). On SST-5 and Korean reviews.
+# sequence autoencoder; and a biLM tuned with its own, lower rates (docs/tasks/whole-models.md). On SST-5 and Korean
+# reviews.
 #   runs/six_tasks/whole_models.sh DATA FOLDER [SECTION ...]
 # Sections: en and ko, the LSTM; bilm, ELMo with a quarter of SST-5's sentences; bilm-whole, with all of them. Default: all.
 # SEEDS="1 2 3" trains further seeds. Killed at any moment, run it again: it goes on where it was.
@@ -19,17 +20,31 @@ task() { # RUN ARGUMENTS: a training in FOLDER/RUN, begun or resumed
     elmo task train "$@" -o "$run" --quiet
 }
 
-sentences() { # FILE TEXT [SETTING=VALUE ...]: labelled data as a text, one sentence per line
-    [ -f "$2" ] || python - "$@" <<'END'
+whole() { # FILE COMMAND...: what the command prints, as a file that is there only when the command has ended well
+    local file=$1
+    shift
+    [ -f "$file" ] || { "$@" >"$file.unfinished" && mv "$file.unfinished" "$file"; }
+}
+
+blocks() { # TEXT.xz N: every N-th block of 200 lines
+    xzcat "$1" | awk -v n="$2" 'int((NR-1)/200)%n==0'
+}
+
+sixth() { # TABLE.xz: its first line, and every sixth one
+    xzcat "$1" | awk 'NR==1 || NR%6==0'
+}
+
+sentences() { # FILE [SETTING=VALUE ...]: labelled data as a text, one sentence per line
+    python - "$@" <<'END'
 import sys
-from pathlib import Path
 from elmo.tasks.sst.data import read_labelled
 from elmo.tasks.sst.task import TASK
 from elmo.tasks.settings import with_table
-file, text, *settings = sys.argv[1:]
+file, *settings = sys.argv[1:]
 numbers = {name: int(value) for name, value in (setting.split("=") for setting in settings)}
 own = with_table(TASK.settings(), {"text_tokenizer": "unicode", **numbers}, "whole_models.sh").classifier
-Path(text).write_text("".join(" ".join(one.tokens) + "\n" for one in read_labelled(file, own)), encoding="utf-8")
+sys.stdout.reconfigure(encoding="utf-8")
+sys.stdout.writelines(" ".join(one.tokens) + "\n" for one in read_labelled(file, own))
 END
 }
 
@@ -43,7 +58,7 @@ last_state() {
         -o "$text/lm" --evaluate-every 0 --resume-if-begun --quiet
     touch "$text/lm.done"
     # An autoencoder reads each sentence twice, so it has a part of the text, and all of the task's.
-    [ -f "$text/fewer.txt" ] || { head -n 10000 "$text/general.txt"; cat "$text/task.txt"; } >"$text/fewer.txt"
+    whole "$text/fewer.txt" sh -c 'head -n 10000 "$1" && cat "$2"' - "$text/general.txt" "$text/task.txt"
     set -- sst "$here/configs/tasks/sst-last-state.toml" --seeds ${SEEDS:-1} "$@"
     task "$name/from-nothing" "$@" --model "$text/lm" --new-bilm
     task "$name/from-lm" "$@" --model "$text/lm"
@@ -67,16 +82,15 @@ mkdir -p "$work/en" "$work/ko"
 for section in $sections; do
     case $section in
     en) # 38,000 sentences of what small-en has read, in blocks of 200, and those of the task
-        [ -f "$work/en/general.txt" ] || xzcat "$data/lm-en-modern/train.txt.xz" |
-            awk 'int((NR-1)/200)%44==0' >"$work/en/general.txt"
-        sentences "$sst/train.txt.xz" "$work/en/task.txt"
+        whole "$work/en/general.txt" blocks "$data/lm-en-modern/train.txt.xz" 44
+        whole "$work/en/task.txt" sentences "$sst/train.txt.xz"
         last_state en --train "$sst/train.txt.xz" --dev "$sst/dev.txt" --test "$sst/test.txt"
         ;;
     ko) # as many of what small-ko has read, and a sixth of the reviews
         columns=(label_column=3 text_column=2)
-        [ -f "$work/ko/general.txt" ] || xzcat "$data/lm-ko/train.txt.xz" | awk 'int((NR-1)/200)%4==0' >"$work/ko/general.txt"
-        [ -f "$work/ko/train.txt" ] || xzcat "$reviews/train.txt.xz" | awk 'NR==1 || NR%6==0' >"$work/ko/train.txt"
-        sentences "$work/ko/train.txt" "$work/ko/task.txt" "${columns[@]}"
+        whole "$work/ko/general.txt" blocks "$data/lm-ko/train.txt.xz" 4
+        whole "$work/ko/train.txt" sixth "$reviews/train.txt.xz"
+        whole "$work/ko/task.txt" sentences "$work/ko/train.txt" "${columns[@]}"
         last_state ko --train "$work/ko/train.txt" --dev "$reviews/dev.txt" --test "$reviews/test.txt" \
             --label-column 3 --text-column 2 --header --text-tokenizer unicode
         ;;

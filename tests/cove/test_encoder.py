@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.analysis.encoders import Centered, layer_name
+from elmo.analysis.encoders import Centered, layer_name, require_known_words
 from elmo.cove.encoder import CoVeEncoder
-from elmo.errors import WeightFileError
+from elmo.errors import TextError, WeightFileError
 from elmo.static.vectors import StaticVectors, write_static_vectors
 from elmo.weights.cove import CoVeModel, shapes
 
@@ -120,6 +120,13 @@ def test_a_folder_is_loaded(tmp_path: Path, random, vectors):
     torch.save({name: torch.tensor(tensor) for name, tensor in model.tensors.items()}, tmp_path / "mt.pth")
     write_static_vectors(tmp_path / "vectors.txt", WORDS, vectors.vectors)
     assert CoVeEncoder.load(tmp_path).model_hash == CoVeEncoder(model, vectors).model_hash
+
+
+def test_vectors_of_none_of_the_texts_words_are_refused(encoder):
+    """Its LSTM would give vectors of zeros' places in the sentence."""
+    require_known_words({"CoVe": encoder}, ["unknown", "THE"])
+    with pytest.raises(TextError, match=r"the word vectors: has none of the 2 distinct words"):
+        require_known_words({"CoVe": Centered(encoder, [["the"]])}, ["one", "two"])
 
 
 def test_vectors_of_another_width_are_refused(random, vectors):

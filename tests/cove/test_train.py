@@ -1,6 +1,7 @@
 """Training: it learns to translate, goes on where it was stopped, and refuses what can't be learned from."""
 
 import json
+import math
 import os
 import signal
 import sys
@@ -86,7 +87,7 @@ def test_the_folder_holds_the_translation_systems_encoder(text, tmp_path):
     network = torch.nn.LSTM(8, 12, num_layers=2, bidirectional=True, batch_first=True)
     network.load_state_dict({name[8:]: tensor for name, tensor in tensors.items() if name.startswith("encoder.")})
     (found,) = encoder.embed_iter([["개", "모르는", "본다"]])
-    vectors = torch.from_numpy(encoder.vectors.lookup(["개", "모르는", "본다"]))
+    vectors = torch.from_numpy(encoder.static.lookup(["개", "모르는", "본다"]))
     assert (vectors[1] == 0).all()
     assert np.abs(network(vectors[None])[0][0].detach().numpy() - found[1]).max() < 1e-6
 
@@ -237,6 +238,24 @@ def test_a_folder_is_not_overwritten_and_another_training_not_continued(text, tm
     assert weights(tmp_path / "run") == before
 
 
+def test_vectors_of_other_words_are_not_kept_and_change_nothing(text, tmp_path, monkeypatch):
+    kept = []
+
+    class Noted(NumberedPairs):
+        def __init__(self, pairs, vectors, words):
+            kept.append(vectors.words)
+            super().__init__(pairs, vectors, words)
+
+    train_cove(text, SETTINGS, tmp_path / "few")
+    few = read_static_vectors(text.vectors)
+    more = np.concatenate([np.full((40, 8), 9, np.float32), few.vectors])
+    write_static_vectors(text.vectors, [*(f"word{number}" for number in range(40)), *few.words], more)
+    monkeypatch.setattr("elmo.cove.train.NumberedPairs", Noted)
+    train_cove(text, SETTINGS, tmp_path / "many")
+    assert kept == [few.words] * 2
+    assert weights(tmp_path / "many") == weights(tmp_path / "few")
+
+
 def test_damaged_weights_are_told(text, tmp_path):
     train_cove(text, SETTINGS, tmp_path / "run")
     damaged = tmp_path / "run" / "training" / "last" / "weights.safetensors"
@@ -252,7 +271,81 @@ def test_a_training_that_diverges_says_so(text, tmp_path):
         train_cove(text, replace(SETTINGS, learning_rate=1e38, clip_norm=1e38), tmp_path / "run")
 
 
-@pytest.mark.parametrize("wrong", [{"cells": 0}, {"dropout": 1.0}, {"learning_rate": float("nan")}, {"longest": 0}])
+def test_a_training_whose_last_step_diverges_says_so_and_keeps_nothing(text, tmp_path):
+    """The step's loss is sound, and the bias of a word that is there five times is infinite after it."""
+    text.train[0][1].write_text("brot brot brot brot brot\n" * 30, encoding="utf-8")
+    settings = replace(SETTINGS, learning_rate=3e38, clip_norm=3e38, batch_pairs=30, epochs=1)
+    with pytest.raises(ConfigError, match="perplexity of the dev pairs is nan: the training diverged after 0 epochs"):
+        train_cove(text, settings, tmp_path / "run")
+    assert not (tmp_path / "run" / "cove.pth").exists()
+
+
+def test_a_loss_beyond_what_exp_can_hold_is_a_large_perplexity(text, tmp_path):
+    log = train_cove(text, replace(SETTINGS, learning_rate=1e5, clip_norm=1e38), tmp_path / "run").log
+    assert max(epoch["perplexity"] for epoch in log) == pytest.approx(math.exp(700))
+
+
+def test_the_vectors_may_be_called_as_the_weights_are(text, tmp_path):
+    """With their ending kept, the folder would have two files of weights."""
+    vectors = text.vectors.rename(tmp_path / "vectors.pth")
+    train_cove(replace(text, vectors=vectors), replace(SETTINGS, epochs=1), tmp_path / "run")
+    assert CoVeEncoder.load(tmp_path / "run").static.words == tuple(DICTIONARY)
+
+
+def test_translations_without_a_frequent_word_are_refused_before_anything_is_made(text, tmp_path):
+    with pytest.raises(TextError, match=r"train\.de: no word occurs at least 99 times .* lower --min-count"):
+        train_cove(text, replace(SETTINGS, min_count=99), tmp_path / "run")
+    with pytest.raises(ConfigError, match="no training text was given.*SOURCE TARGET"):
+        train_cove(replace(text, train=[]), SETTINGS, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dev_line_of_any_length_is_not_read(text, tmp_path):
+    """All lines of its batch would be padded to its length."""
+    source, target = text.dev
+    lines = target.read_text("utf-8").splitlines()
+    for count, refused in ((1000, False), (1001, True)):
+        target.write_text("\n".join([*lines[:2], "x " * count, *lines[3:]]) + "\n", encoding="utf-8")
+        if refused:
+            with pytest.raises(TextError, match=r"dev\.de:3: the line has 1,001 tokens, but at most 1,000 are read"):
+                read_pairs([(source, target)])
+        else:
+            assert read_pairs([(source, target)]).num_left_out == 0
+    target.write_text("\n".join([*lines[:2], "x " * 2000, *lines[3:]]) + "\n", encoding="utf-8")
+    assert read_pairs([(source, target)], longest=50).num_left_out == 1
+
+
+def test_dev_pairs_that_are_left_out_are_counted(text, tmp_path):
+    source, target = text.dev
+    target.write_text("\n" + "".join(target.read_text("utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
+    heard = _Heard()
+    train_cove(text, replace(SETTINGS, epochs=1), tmp_path / "run", progress=heard)
+    assert heard.lines[0] == "dev pairs that are left out, because a side is empty: 1"
+
+
+class _Heard(Progress):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def show(self, what, done, total, unit, note="") -> None:
+        pass
+
+    def say(self, line) -> None:
+        self.lines.append(line)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cells": 0},
+        {"dropout": 1.0},
+        {"learning_rate": float("nan")},
+        {"longest": 0},
+        {"least_learning_rate": 2.0},  # no epoch would be trained
+    ],
+)
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         CoVeSettings(**wrong)

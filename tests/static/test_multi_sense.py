@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.mssg import MSSGEncoder
 from elmo.ops import native
 from elmo.static.training.corpus import Corpus
@@ -175,6 +175,32 @@ def test_it_is_repeatable_and_a_seed_changes_it(tmp_path, recorded_progress):
     again, other = (train_static_vectors(Corpus([path]), dataclasses.replace(SMALL, seed=n)).senses for n in (0, 1))
     np.testing.assert_array_equal(once.vectors, again.vectors)
     assert not np.array_equal(once.vectors, other.vectors)
+
+
+@pytest.mark.parametrize("text", [[], [[]], [["w0"]], [["w0"], ["w1"]]])
+def test_a_block_without_a_pair_changes_nothing(text):
+    """Such as the last one of a text whose tokens fill all blocks before it."""
+    settings = dataclasses.replace(SMALL, subsample=0.0)
+    tables = SenseTables.begun(2, settings, np.random.default_rng(0))
+    before = {name: array.copy() for name, array in vars(tables).items()}
+    for block in blocks(iter(text), {"w0": 3, "w1": 2}, settings, np.random.default_rng(0)):
+        step(tables, block, settings)
+        step_plainly(tables, block, settings)
+    assert all(np.array_equal(array, before[name]) for name, array in vars(tables).items())
+
+
+def test_a_text_of_which_nothing_is_left_is_refused(tmp_path):
+    """Each word is kept with a chance of 4.6 percent: sqrt(0.001 / 0.5) + 0.001 / 0.5."""
+    (tmp_path / "text.txt").write_text("고양이 개\n", encoding="utf-8")
+    settings = StaticSettings(kind="mssg", dim=4, min_count=1)
+    with pytest.raises(TextError, match=r"text.txt: with so little text.* keep all of them with --subsample 0"):
+        train_static_vectors(Corpus([tmp_path / "text.txt"]), settings)
+    assert train_static_vectors(Corpus([tmp_path / "text.txt"]), dataclasses.replace(settings, subsample=0.0)).senses
+
+
+def test_the_architecture_of_other_methods_changes_nothing():
+    rates = {StaticSettings(kind="mssg", architecture=one).start_rate for one in ("skipgram", "cbow")}
+    assert rates == {0.025}
 
 
 @pytest.mark.parametrize("changes", [{"senses": -1}, {"senses": 1001}, {"new_sense_below": 1.5}, {"sense_words": -1}])

@@ -85,6 +85,7 @@ def test_words_are_utf_8_or_what_the_authors_program_writes(tmp_path):
         ("3 2 9999 0\n", ":1: the line promises 2 dimensions and 9,999 senses"),
         (LINES.replace("은행 2", "은행 3"), ":2: the line is .* not a word and how many of at most 2"),
         (LINES.replace("은행 2", "은행 0"), ":2: the line is .* not a word and how many"),
+        (LINES.replace("은행 2", "은행 000000001" + "0" * 5000), ":2: the line is .* not a word and how many"),
         (LINES.replace("은행 2", "은행"), ":2: the line is .* not a word and how many"),
         (LINES.replace("은행 2", "은행 1"), ":6: the line is .* not a word and how many"),
         (LINES.replace("3 3", "3 3 3"), ":10: the line has 3 numbers, but the first line promises vectors of 2"),

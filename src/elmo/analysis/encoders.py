@@ -12,10 +12,11 @@ import numpy as np
 import tyro
 
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.errors import ConfigError, TextWarning
 from elmo.mssg import MSSGEncoder
 from elmo.process.device import Device, require_torch
 from elmo.shapes import Float
+from elmo.static import vectors
 from elmo.static.vectors import StaticVectors, read_static_vectors
 from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
 from elmo.text.reading.settings import Reading
@@ -174,23 +175,9 @@ class Centered(_Derived):
 
 
 def require_known_words(encoders: Mapping[str, Encoder], words: Iterable[str]) -> None:
-    """TextError for static vectors that have none of the text's words: zeros alone would give figures as if measured.
-
-    No more of `words` is read than is needed.
-    """
-    inner = (one.encoder if isinstance(one, Centered) else one for one in encoders.values())
-    unknown = [one for one in inner if isinstance(one, StaticEncoder | MSSGEncoder)]
-    different: set[str] = set()
-    for word in words if unknown else ():
-        different.add(word)
-        unknown = [one for one in unknown if one.static.row(word) is None]
-        if not unknown:
-            return
-    if unknown:
-        raise TextError(
-            f"{unknown[0].source}: has none of the {len(different):,} distinct words of the text, so every vector "
-            "would be 0. Name a file of the text's language and tokenization."
-        )
+    """TextError for static vectors that have none of the text's words, see `elmo.static.vectors`."""
+    inner = [one.encoder if isinstance(one, Centered) else one for one in encoders.values()]
+    vectors.require_known_words(inner, words)
 
 
 def layer_name(encoder: Encoder, layer: int) -> str:
@@ -273,9 +260,9 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
     if choice.random:
         found[RANDOM] = random_embedder(embedder)
     if choice.static is not None:
-        vectors = read_static_vectors(choice.static, errors=choice.static_errors)
-        found[STATIC] = StaticEncoder(vectors, source=str(choice.static))
-        found[CONTEXT] = ContextAverage(vectors, source=str(choice.static))
+        static = read_static_vectors(choice.static, errors=choice.static_errors)
+        found[STATIC] = StaticEncoder(static, source=str(choice.static))
+        found[CONTEXT] = ContextAverage(static, source=str(choice.static))
     if choice.context2vec is not None:
         require_torch("context2vec")
         from elmo.context2vec.network import Context2VecEncoder  # the other encoders need no torch

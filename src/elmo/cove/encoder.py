@@ -30,16 +30,18 @@ class CoVeEncoder:
     lowest_layer = 1
     """Its number in tables, as in the paper's: layer 0 would be the word vectors alone."""
 
-    def __init__(self, model: CoVeModel, vectors: StaticVectors, *, device: str = "cpu") -> None:
+    def __init__(
+        self, model: CoVeModel, vectors: StaticVectors, *, device: str = "cpu", source: str = "the word vectors"
+    ) -> None:
         """`vectors`: those that the LSTM was trained on, GloVe's of 840 billion tokens for the published one. Others
-        of the same width give vectors without meaning, which nothing here can notice. Raises WeightFileError for
-        another width."""
+        of the same width give vectors without meaning, which nothing here can notice. `source`: what messages call
+        them. Raises WeightFileError for another width."""
         if vectors.dim != model.word_dim:
             raise WeightFileError(
                 f"the word vectors have {vectors.dim} dimensions, but CoVe's LSTM reads {model.word_dim}: they aren't "
                 "those that it was trained on. The published weights belong to glove.840B.300d.txt."
             )
-        self.vectors = vectors
+        self.static, self.source = vectors, source
         self.device = chosen_device(device)
         self.layers = nn.ModuleList(_layer(model, number) for number in range(NUM_LAYERS)).to(self.device)
         self.layer_dim = 2 * model.cells
@@ -52,14 +54,14 @@ class CoVeEncoder:
         """The model of a folder with the weights and the word vectors. Raises WeightFileError, or TextError for the
         vectors' file."""
         weights, vectors = files_of(folder)
-        return cls(read(weights), read_static_vectors(vectors), device=device)
+        return cls(read(weights), read_static_vectors(vectors), device=device, source=str(vectors))
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "2 tokens dim"]]:
         """Float32 (2, tokens, dim) for each sentence, in order."""
         return in_equal_lengths(sentences, self._states, num_layers=NUM_LAYERS, layer_dim=self.layer_dim)
 
     def _states(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 2 tokens dim"]:
-        words = [self.vectors.lookup([token.lower() for token in sentence]) for sentence in sentences]
+        words = [self.static.lookup([token.lower() for token in sentence]) for sentence in sentences]
         read, found = torch.from_numpy(np.stack(words)).to(self.device), []
         for layer in self.layers:
             read, _ = layer(read)

@@ -5,7 +5,8 @@
     attentional vector = tanh(W [sum of context vectors, weighted by softmax(h . A c) ; h]) -> next word
 
 Source: McCann et al. 2017, section 3; Luong et al. 2015, 3.1 and 3.3 (general attention, input feeding);
-docs/specification-tasks.md, 9.3.3. Unlike the authors' training, this one never attends to padding.
+docs/specification-tasks.md, 9.3.3. Unlike the authors' training, this one never attends to padding, and it drops out
+less of what the decoder's first layer reads: target vectors once, not twice, what is fed back twice, not three times.
 """
 
 from collections.abc import Iterable, Iterator

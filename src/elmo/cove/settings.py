@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from elmo.setting_checks import Chance, NotNegative, Positive, PositiveInt, Settings, from_to
+from elmo.setting_checks import Chance, NotNegative, Positive, PositiveInt, Settings, from_to, require_setting
 
 _Number = Annotated[int, from_to(1, 100_000)]
 
@@ -29,8 +29,13 @@ class CoVeSettings(Settings):
     learning_rate: Positive = 1.0
     """Learning rate of plain gradient descent; halved after each epoch that doesn't lower the dev perplexity."""
     least_learning_rate: NotNegative = 0.03
-    """Training ends when the learning rate falls below it."""
+    """Training ends when the learning rate falls below it; at most learning_rate."""
     clip_norm: Positive = 5.0
     """Longer gradients are scaled to this global norm."""
     seed: Annotated[int, from_to(0, (1 << 32) - 1)] = 0
     """Seed of all random choices."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least, first = self.least_learning_rate, self.learning_rate
+        require_setting(least <= first, "least_learning_rate", least, f"at most learning_rate, which is {first}")

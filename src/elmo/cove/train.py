@@ -1,7 +1,8 @@
 """Training CoVe's translation system on pairs of sentences.
 
 Source: McCann et al. 2017, section 3; docs/specification-tasks.md, 9.3.3. Plain gradient descent; after an epoch with a
-higher perplexity of the dev pairs than the one before, the learning rate is halved. The best epoch's weights are kept.
+higher perplexity of the dev pairs than the one before, the learning rate is halved, as in the authors' program (in the
+paper it is halved after every epoch from the first such one on). The best epoch's weights are kept.
 
 Random choices depend on the seed and on the number of the epoch and step alone, and the learning rate on the epochs'
 perplexities, so a training that was stopped or killed repeats its last epoch and gives the same model bit for bit.
@@ -20,16 +21,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from elmo.cove.network import PADDING_ID, Sizes, Translator
-from elmo.cove.pairs import Files, NumberedPairs, read_pairs, target_words
+from elmo.cove.network import PADDING_ID, SPECIAL_WORDS, Sizes, Translator
+from elmo.cove.pairs import Files, NumberedPairs, Pairs, read_pairs, target_words
 from elmo.cove.settings import CoVeSettings
 from elmo.cove.train_folder import Log, TrainFolder
 from elmo.disk.bounded import file_hash
 from elmo.disk.folder_lock import locked
-from elmo.errors import ConfigError, Interrupted, MissingExtraError
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.static.vectors import vectors_for_words
+from elmo.static.vectors import StaticVectors, vectors_for_words
 
 # Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
@@ -76,9 +77,10 @@ def train_cove(
     """Trains a translation system and leaves its encoder in `folder`, for `CoVeEncoder.load`.
 
     `resume`: continues the training in `folder`. `progress`: receives the target words that are trained on; True: bars
-    on stderr. SIGTERM and Ctrl-C raise Interrupted. Raises TextError for files that aren't parallel or have
-    no word with a vector, ConfigError if the training diverges or a resumed one had other files or settings,
-    OutputError for a folder that exists, and MissingExtraError if there are test pairs, but no sacrebleu.
+    on stderr. SIGTERM and Ctrl-C raise Interrupted. Raises TextError for files that aren't parallel, have no source
+    word with a vector or no target word that is frequent enough, ConfigError if the training diverges or a resumed one
+    had other files or settings, OutputError for a folder that exists, and MissingExtraError if there are test pairs,
+    but no sacrebleu.
     """
     if text.test:
         bleu([["a"]], [["a"]])  # what is missing is said before hours of training
@@ -87,9 +89,16 @@ def train_cove(
         with flag.at_once():
             pairs, dev = read_pairs(text.train, settings.longest), read_pairs([text.dev])
             tested = read_pairs([text.test]) if text.test else None
-            read = [sentence for part in (pairs, dev, tested) if part for sentence in part.sources]
-            vectors = vectors_for_words(text.vectors, limit=0, wanted={word for words in read for word in words})
+            for name, part in (("dev", dev), ("test", tested)):
+                if part and part.num_left_out:
+                    reported.say(f"{name} pairs that are left out, because a side is empty: {part.num_left_out:,}")
+            vectors = _vectors(text.vectors, [part for part in (pairs, dev, tested) if part])
             words = target_words(pairs.targets, settings.min_count, settings.max_words)
+            if len(words) == len(SPECIAL_WORDS):
+                raise TextError(
+                    f"{text.train[0][1]}: no word occurs at least {settings.min_count} times in the translations, so "
+                    "all of them would be one unknown word. Give more text, or lower --min-count."
+                )
             train = NumberedPairs(pairs, vectors, words)
             place.begin(_facts(text, settings), text.vectors, resume=resume)
         sizes = Sizes(vectors.dim, settings.cells, len(words))
@@ -119,11 +128,16 @@ def perplexity(network: Translator, pairs: NumberedPairs, flag: StopFlag) -> flo
         flag.check()
         *source, words = pairs.batch(places)
         nats += network.loss(network.read(*source), words).item()
-    return math.exp(min(nats / pairs.num_words, 700.0))  # or it overflows
+    return _exp(nats / pairs.num_words)
+
+
+def _exp(nats: float) -> float:
+    return math.exp(min(nats, 700.0))  # or it overflows
 
 
 def translations(network: Translator, pairs: NumberedPairs, words: Sequence[str], flag: StopFlag) -> list[list[str]]:
-    """Each source in the other language, the likeliest word at each step; at most ten words and twice as many."""
+    """Each source in the other language, the likeliest word at each step; at most ten words and twice as many as the
+    longest source of its batch has."""
     found: dict[int, list[str]] = {}
     network.eval()
     for places in pairs.groups(_SCORED):
@@ -143,6 +157,14 @@ def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> t
     scorer = metric(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
     lines = [[" ".join(sentence) for sentence in side] for side in (found, expected)]
     return float(scorer.corpus_score(lines[0], [lines[1]]).score), str(scorer.get_signature())
+
+
+def _vectors(path: Path, parts: Sequence[Pairs]) -> StaticVectors:
+    """Those of the pairs' source words alone: a published file has 2.2 million, and each part keeps a copy."""
+    wanted = {word for part in parts for sentence in part.sources for word in sentence}
+    found = vectors_for_words(path, limit=0, wanted=wanted)
+    known = tuple(word for word in found.words if word in wanted)
+    return StaticVectors(known, found.lookup(known))
 
 
 def best_epoch(log: Log) -> int:
@@ -202,8 +224,10 @@ class _Training:
             trained.add(int((words[:, 1:] != PADDING_ID).sum()))
         seconds = time.monotonic() - began
         found = perplexity(self.network, self.dev, self.flag)
+        if math.isnan(found):
+            raise self._diverged("the perplexity of the dev pairs is nan")
         values = {"epoch": epoch + 1, "learning_rate": rate, "dev_perplexity": found, "seconds": round(seconds, 1)}
-        values["perplexity"] = math.exp(nats / self.train.num_words)
+        values["perplexity"] = _exp(nats / self.train.num_words)
         values["words_per_second"] = round(self.train.num_words / seconds)
         self.log = [*self.log, values]
         self.folder.save(self.network, self.log, is_best=best_epoch(self.log) == len(self.log))
@@ -215,9 +239,12 @@ class _Training:
         (loss / num_pairs).backward()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip_norm)
         if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
-            raise ConfigError(
-                f"{self.folder.path}: the loss is {loss.item():g} and the gradient's norm {norm.item():g}: the "
-                f"training diverged after {len(self.log)} epochs. Choose a smaller --learning-rate."
-            )
+            raise self._diverged(f"the loss is {loss.item():g} and the gradient's norm {norm.item():g}")
         self.optimizer.step()
         return loss.item()
+
+    def _diverged(self, what: str) -> ConfigError:
+        return ConfigError(
+            f"{self.folder.path}: {what}: the training diverged after {len(self.log)} epochs. Choose a smaller "
+            "--learning-rate."
+        )

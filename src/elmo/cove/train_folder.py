@@ -6,7 +6,7 @@
         run.json             the settings, and the SHA-256 of all files
         best.safetensors     all weights of the best epoch so far
         last/                weights.safetensors  log.json  sha256.json: those after the last epoch, and all epochs
-        translations.txt     what became of the test sentences
+        translations.txt     what became of the test sentences, but for pairs with an empty side
 
 Each file or folder appears whole or not at all, the best weights before the log that speaks of them.
 """
@@ -52,7 +52,8 @@ class TrainFolder:
             raise OutputError(f"{self.path}: exists already. Choose another name, or continue with --resume.")
         else:
             write_json(self._run, facts)
-        copy = self.path / f"vectors{vectors.suffix}"
+        # Its ending says how it is packed; that of the weights is for one file.
+        copy = self.path / f"vectors{'' if vectors.suffix == WEIGHTS_SUFFIX else vectors.suffix}"
         if not copy.exists():
             with new_file(copy, size=vectors.stat().st_size, force=False) as unfinished:
                 shutil.copyfile(vectors, unfinished)
@@ -101,7 +102,7 @@ class TrainFolder:
         _load(network, self._best)
 
     def write_translations(self, lines: Sequence[str]) -> None:
-        """A line for each test sentence."""
+        """A line for each test sentence that was translated."""
         content = "".join(f"{line}\n" for line in lines).encode()
         with new_file(self._run.with_name("translations.txt"), size=len(content), force=True) as unfinished:
             unfinished.write_bytes(content)

@@ -119,7 +119,7 @@ def read_sense_vectors(path: Path | str, *, encoding: str | None = None) -> Sens
     values, vectors, centroids = bytearray(), bytearray(), bytearray()
     while line := lines.next():
         name, _, number = line.rpartition(b" ")
-        if not name or not number.isdigit() or not 1 <= int(number[:9]) <= max(most, 1):
+        if not name or not number.isdigit() or len(number) > 9 or not 1 <= int(number) <= max(most, 1):
             raise lines.wrong(f"is {line[:40]!r}, not a word and how many of at most {most} senses it has")
         if len(names) == count:
             raise lines.wrong(f"begins another word, but the first line promises {count:,}")

@@ -11,10 +11,10 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 import itertools
 import pkgutil
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
@@ -158,6 +158,35 @@ def vectors_for_words(
             "Name a file of the data's language and tokenization."
         )
     return found
+
+
+@runtime_checkable
+class OfStaticVectors(Protocol):
+    """An encoder that knows words by their static vectors alone."""
+
+    static: StaticVectors
+    source: str
+    """What messages call the vectors: their file."""
+
+
+def require_known_words(encoders: Iterable[object], words: Iterable[str]) -> None:
+    """TextError for an encoder whose static vectors have none of a text's words: it would know nothing of the text, and
+    what is computed from its vectors would look as if measured.
+
+    No more of `words` is read than is needed. Other encoders are left alone.
+    """
+    unknown = [one for one in encoders if isinstance(one, OfStaticVectors)]
+    different: set[str] = set()
+    for word in words if unknown else ():
+        different.add(word)
+        unknown = [one for one in unknown if one.static.row(word) is None]
+        if not unknown:
+            return
+    if unknown:
+        raise TextError(
+            f"{unknown[0].source}: has none of the {len(different):,} distinct words of the text, so every vector "
+            "would be 0. Name a file of the text's language and tokenization."
+        )
 
 
 def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:

@@ -156,7 +156,8 @@ class Task(ABC, Generic[S, E, P]):
     def check_settings(self, settings: S) -> None:
         """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.
 
-        Here: the placement must be one of `places`, and a model must read something if it `needs_input`.
+        Here: the placement must be one of `places`, a model must read something if it `needs_input`, and a biLM that
+        is trained must not wait for longer than the training takes.
         """
         unknown = [place for place in settings.tokens.places if place not in self.places]
         if unknown:
@@ -167,6 +168,13 @@ class Task(ABC, Generic[S, E, P]):
             )
         if self.needs_input and not settings.gives_input:
             raise ConfigError(NO_INPUT)
+        tokens, epochs = settings.tokens, settings.fit.epochs
+        waiting = tokens.frozen_epochs(0)
+        if tokens.train_bilm and tokens.encoder != "none" and waiting >= epochs:
+            raise ConfigError(
+                f"train_bilm is on, but the biLM's top layer is frozen for {waiting} of {epochs} epochs and the others "
+                "for longer, so no layer would be trained. Choose more --epochs, or --unfreeze-epochs 0."
+            )
 
     def size(self, example: E) -> int:
         """Its tokens: batches are made of examples of similar size."""

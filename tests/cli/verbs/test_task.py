@@ -145,7 +145,7 @@ def test_the_same_command_gives_the_same_result_and_a_shared_cache_is_used(train
         ("--encoder", "none"),
         ("--placement", "both", "--layers", "top"),
         ("--layers", "average", "--placement", "output"),
-        ("--train-bilm", "--epochs", "1", "--learning-rate", "0.001"),
+        ("--train-bilm", "--epochs", "1", "--unfreeze-epochs", "0", "--learning-rate", "0.001"),
         ("--train-share", "0.2", "--tagger-scheme", "iob2", "--cache-dtype", "float16", "--include-bilm"),
     ],
     ids=" ".join,

@@ -4,6 +4,7 @@ import io
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,7 +12,8 @@ from elmo.cli.main import main
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, Interrupted
 from elmo.model.bilm import BiLM
-from elmo.tasks.autoencoder.model import Autoencoder
+from elmo.ops.sampled_softmax import LogUniformSampler
+from elmo.tasks.autoencoder.model import Autoencoder, Reproduced
 from elmo.tasks.autoencoder.settings import AutoencoderSettings
 from elmo.tasks.autoencoder.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
@@ -98,8 +100,13 @@ def test_the_autoencoder_equals_a_plain_loop_with_its_gradients(autoencoder):
     assert scores["perplexity"] == pytest.approx(math.exp(sum(every).item() / 12), rel=1e-5)
 
 
+def test_a_perplexity_beyond_what_exp_can_hold_is_a_large_one():
+    line = TextLine(["the"])
+    assert TASK.score([line], [Reproduced(["cat", "</S>"], 1, 5000.0)])["perplexity"] == pytest.approx(math.exp(700))
+
+
 def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
-    """The expectation over draws is near the full loss, and the state of torch decides the draw."""
+    """The state of torch decides which. Each score is lowered by the log of the word's chance to be among them."""
     settings = AutoencoderSettings(num_negative_samples=2)
     model = Autoencoder(settings, {"words": WORDS}, representation(forward_lm)).train()
     lines = [TextLine(sentence.split()) for sentence in SENTENCES]
@@ -109,6 +116,19 @@ def test_with_few_samples_a_step_compares_with_those_alone(forward_lm):
         found.append(model.loss(lines).item())
     assert found[0] == found[1]
     assert len(set(found)) > 1
+    torch.manual_seed(1)
+    sample = LogUniformSampler(6, 2).draw(np.random.default_rng(int(torch.randint(1 << 62, ()))))
+    chances = [math.log((rank + 2) / (rank + 1)) / math.log(7) for rank in range(6)]
+    lowered = [math.log(1 - (1 - chance) ** sample.num_draws) for chance in chances]
+    nats = []
+    for line in lines:
+        read = list(states(model.tokens.live.bilm, [*line.tokens, "</S>", *line.tokens]))
+        for word, state in zip([*line.tokens, "</S>"], read[len(line.tokens) + 1 :], strict=True):
+            scores = (model.softmax.weight @ state + model.softmax.bias - torch.tensor(lowered)).tolist()
+            gold = WORDS.index(word) if word in WORDS else 0
+            compared = {gold, *sample.ids.tolist()}
+            nats.append(math.log(sum(math.exp(scores[one]) for one in compared)) - scores[gold])
+    assert found[0] == pytest.approx(sum(nats) / len(nats), rel=1e-4)
     assert model.eval().loss(lines).item() not in found
 
 
@@ -218,6 +238,26 @@ def test_a_task_begins_with_what_the_autoencoder_has_learned(files, capsys, monk
         ("sst --train labelled.tsv -o run --bilm-rate 0.5", "--bilm-rate was given without --train-bilm"),
         ("sst --train labelled.tsv -o run --new-bilm", "new_bilm must be off without train_bilm (got True)"),
         ("autoencoder --train text.txt -o run --unfreeze-epochs 2", "--unfreeze-epochs was given with --new-bilm"),
+        (
+            f"sst --train labelled.tsv -o run --model lm --static w.txt --placement output {LAST}",
+            "placement must be 'input' with --network last_state (got 'output')",
+        ),
+        (
+            f"sst --train labelled.tsv -o run --model lm --character-filters 9 {LAST}",
+            "character_filters must be 0 with --network last_state (got 9)",
+        ),
+        (
+            "autoencoder --train text.txt -o run --model lm --no-new-bilm --epochs 1",
+            "the biLM's top layer is frozen for 1 of 1 epochs and the others for longer, so no layer would be trained",
+        ),
+        (
+            "sst --train labelled.tsv -o run --model small-en --train-bilm --epochs 2 --unfreeze-epochs 2",
+            "frozen for 2 of 2 epochs and the others for longer, so no layer would be trained. Choose more --epochs",
+        ),
+        (
+            "autoencoder --train text.txt -o run --model lm --best-by perplexity",
+            "best_by must be accuracy, of which more is better (got 'perplexity')",
+        ),
         ("autoencoder --train nothing.txt -o run --model lm", "nothing.txt: there is no sentence in it. Check"),
     ],
 )

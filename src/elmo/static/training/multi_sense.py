@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elmo.errors import TextError
 from elmo.ops import native
 from elmo.ops.native.arguments import of_writable_numpy
 from elmo.ops.native.library import PASSES
@@ -97,7 +98,10 @@ class SenseTables:
 
 
 def multi_sense(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress) -> SenseVectors:
-    """The vectors of `counts`' words, repeatable on machines with the same instruction sets."""
+    """The vectors of `counts`' words, repeatable on machines with the same instruction sets.
+
+    Raises TextError if so few occurrences are left that none has another one near it.
+    """
     random = np.random.default_rng(settings.seed)
     tables = SenseTables.begun(len(counts), settings, random)
     first_count = float(tables.counts[0])
@@ -105,6 +109,11 @@ def multi_sense(corpus: Corpus, counts: dict[str, int], settings: StaticSettings
     for _ in range(settings.num_epochs):
         for block in blocks(corpus.sentences(read.add), counts, settings, random):
             step(tables, block, settings)
+    if not (tables.counts > first_count).any():
+        raise TextError(
+            f"{corpus.texts[0]}: with so little text, the occurrences of frequent words that are dropped at random "
+            "left no word with a neighbor to learn from. Give more text, or keep all of them with --subsample 0."
+        )
     return tables.result(tuple(counts), first_count)
 
 
@@ -148,6 +157,8 @@ def _block(
 
 def step(tables: SenseTables, block: Block, settings: StaticSettings) -> None:
     """Trains on a block, token by token, in C where it is built."""
+    if not len(block.drawn):  # no token has another one near it; C takes such a block for one without its draws
+        return
     library = native.library()
     if library is None:
         step_plainly(tables, block, settings)

@@ -19,7 +19,7 @@ Kind = Literal["word2vec", "fasttext", "glove", "mssg"]
 # The original programs' defaults.
 _EPOCHS = {"word2vec": 5, "fasttext": 5, "glove": 15, "mssg": 1}
 _WINDOWS = {"word2vec": 5, "fasttext": 5, "glove": 10, "mssg": 5}
-_LEARNING_RATES = {"skipgram": 0.025, "cbow": 0.05, "glove": 0.05}
+_LEARNING_RATES = {"skipgram": 0.025, "cbow": 0.05, "glove": 0.05, "mssg": 0.025}
 # More is a typing error, and would run for years or out of memory.
 _MOST = 10_000
 
@@ -98,7 +98,8 @@ class StaticSettings(Settings):
     @property
     def start_rate(self) -> float:
         """`learning_rate`, or the method's own."""
-        return self.learning_rate or _LEARNING_RATES["glove" if self.kind == "glove" else self.architecture]
+        method = self.architecture if self.kind in ("word2vec", "fasttext") else self.kind
+        return self.learning_rate or _LEARNING_RATES[method]
 
     @property
     def num_negatives(self) -> int:

@@ -66,7 +66,8 @@ def train_static_vectors(
             vectors = senses.static.vectors
         else:
             vectors = _negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
-    if not all(np.isfinite(one).all() for one in (vectors, senses.vectors if senses else vectors)):
+    tables = (vectors,) if senses is None else (vectors, senses.vectors, senses.centroids)
+    if not all(np.isfinite(one).all() for one in tables if one is not None):
         raise ConfigError(
             f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
             "Choose a smaller --learning-rate."

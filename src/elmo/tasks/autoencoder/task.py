@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elmo.setting_checks import require_setting
 from elmo.tasks.autoencoder.settings import AutoencoderTaskSettings
 from elmo.tasks.counts import percentage
 from elmo.tasks.labelled_lines import nothing_in, skipping
@@ -38,6 +39,12 @@ class SequenceAutoencoder(Task[AutoencoderTaskSettings, TextLine, "Reproduced"])
     places = ("input",)
     needs_input = True
 
+    def check_settings(self, settings: AutoencoderTaskSettings) -> None:
+        super().check_settings(settings)
+        best_by = settings.fit.best_by
+        # The epoch with the highest one would be the worst.
+        require_setting(best_by != "perplexity", "best_by", best_by, "accuracy, of which more is better")
+
     def read(self, path: Path | str, settings: AutoencoderTaskSettings) -> list[TextLine]:
         own = settings.autoencoder
         with skipping(path, own.errors) as on_bad:
@@ -66,7 +73,7 @@ class SequenceAutoencoder(Task[AutoencoderTaskSettings, TextLine, "Reproduced"])
         nats = math.fsum(prediction.nats for prediction in predictions)
         return {
             "accuracy": percentage(sum(prediction.num_right for prediction in predictions), num_tokens),
-            "perplexity": math.exp(nats / max(num_tokens, 1)),
+            "perplexity": math.exp(min(nats / max(num_tokens, 1), 700.0)),  # or it overflows
             "sentences": len(examples),
         }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import TextError
+from elmo.setting_checks import require_setting
 from elmo.tasks.counts import percentage
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.labels import LabelTask, Prediction, characters_of, classification_scores, plain_prediction
@@ -63,6 +64,15 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
         from elmo.tasks.sst.last_state import LastState  # as `model`: --help must not load torch
 
         return LastState(settings.classifier, vocabulary, tokens)
+
+    def check_settings(self, settings: SstSettings) -> None:
+        super().check_settings(settings)
+        own, tokens = settings.classifier, settings.tokens
+        if own.network == "last_state":
+            is_input = tokens.encoder == "none" or tokens.placement == "input"
+            require_setting(is_input, "placement", tokens.placement, "'input' with --network last_state")
+            filters = own.character_filters
+            require_setting(not filters, "character_filters", filters, "0 with --network last_state")
 
     def read(self, path: Path | str, settings: SstSettings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)

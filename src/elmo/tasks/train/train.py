@@ -25,7 +25,7 @@ from elmo.process.device import chosen_device
 from elmo.process.environment import provenance
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
-from elmo.static.vectors import StaticVectors
+from elmo.static.vectors import StaticVectors, require_known_words
 from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
@@ -67,6 +67,9 @@ def train(
             tokens = job.settings.tokens
             sentences, trained = job.task.sentences_of(*data.parts()), job.task.sentences_of(data.train)
             frozen = _frozen(tokens, job.settings.fit.device, options, job.run)
+            if frozen is not None:
+                words = (word for sentence in job.task.sentences_of(*data.parts()) for word in sentence)
+                require_known_words([frozen.encoder], words)
             sources = TokenSources(frozen, *_static(tokens, sentences, trained))
             require_epoch(job.settings.fit, len(data.train))
             # What doesn't fit together is refused before anything is written.
