@@ -137,7 +137,7 @@ def cove_folder(folder: Path) -> Path:
 
     folder.mkdir(exist_ok=True)
     torch.save(torch.nn.LSTM(2, 2, num_layers=2, bidirectional=True).state_dict(), folder / "mt.pth")
-    (folder / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
+    (folder / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
     return folder
 
 

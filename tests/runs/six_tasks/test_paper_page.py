@@ -121,7 +121,8 @@ def test_cove_appears_in_tables_5_and_6_as_soon_as_it_is_measured(paper_page, fo
     _, *rows = made(paper_page, "layers table5", paper_page.REPOSITORY)
     layer = next(one for one in own["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 1"))
     low = [value - 20 for value in layer["minus_first_sense"]]
-    own["systems"].append(layer | {"encoder": "CoVe", "layer": "layer 2", "minus_first_sense": low})
+    without = [one for one in own["systems"] if not one["encoder"].startswith("CoVe")]
+    own["systems"] = [*without, layer | {"encoder": "CoVe", "layer": "layer 2", "minus_first_sense": low}]
     (folders.analyses / "wsd-small-en.json").write_text(json.dumps(own))
     rows = {row[0]: row[1:] for row in made(paper_page, "layers table5", folders)}
     assert rows["CoVe, layer 2"] == ["64.7", f"{layer['sets']['all']['f1']:.1f}"]
