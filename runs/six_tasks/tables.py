@@ -147,12 +147,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_code(work: Callable[[], None]) -> int:
-    """0, or that of an ElmoError, whose message is printed."""
+    """0, or that of an ElmoError, whose message is printed, or 130 if it is stopped before there is anything to save."""
     try:
         work()
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("stopped. The same command continues.", file=sys.stderr)
+        return 130
     return 0
 
 

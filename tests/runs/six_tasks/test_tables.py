@@ -32,6 +32,15 @@ def results(place: Path, name: str) -> dict[str, dict]:
     return found
 
 
+def test_a_queue_that_is_stopped_while_it_begins_says_so_in_a_line(tables, place, capsys, monkeypatch):
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables, "train_all", stopped)
+    assert tables.main(arguments(place)) == 130
+    assert capsys.readouterr().err == "stopped. The same command continues.\n"
+
+
 def test_before_anything_is_trained_the_plan_says_how_long_it_takes(tables, place, capsys):
     assert tables.main([*arguments(place), "--status"]) == 0
     told = capsys.readouterr().out.splitlines()
