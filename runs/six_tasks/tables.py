@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_code(work: Callable[[], None]) -> int:
-    """0, or that of an ElmoError, whose message is printed, or 130 if it is stopped before there is anything to save."""
+    """0, or that of an ElmoError, whose message is printed, or 130 if stopped before there is anything to save."""
     try:
         work()
     except ElmoError as error:
