@@ -172,7 +172,7 @@ def test_the_map_is_the_librarys_and_moves_with_the_layer(start, models):
         picture = found.layers[layer]
         honest = " ".join(start.texts(".honest li"))
         if layer:
-            assert f"hold {100 * picture.variance:.0f} % of the variance" in honest
+            assert f"hold {100 * picture.variance:.0f} % of the layer’s variance" in honest
             assert f"{picture.kept:.1f} are among its 5" in honest
     assert len({(round(x, 1), round(y, 1)) for x, y in places[0]}) == 1
     assert len({(round(x), round(y)) for x, y in places[2]}) > 20
