@@ -65,7 +65,10 @@ fi
 
 if [ "$language" = ko ]; then
     text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos train="$out/kaist-train-every-sixth.conllu"
-    [ -f "$train" ] || xz -dc "$treebank/train.conllu.xz" | awk 'BEGIN { RS = ""; ORS = "\n\n" } NR % 6 == 1' >"$train"
+    if [ ! -f "$train" ]; then
+        xz -dc "$treebank/train.conllu.xz" | awk 'BEGIN { RS = ""; ORS = "\n\n" } NR % 6 == 1' >"$train.unfinished"
+        mv "$train.unfinished" "$train"
+    fi
 else
     text="$data/lm-en/test.txt.xz" treebank="$data/pos/ud-en-ewt" tags=xpos train="$data/pos/ud-en-ewt/train.conllu.xz"
 fi

@@ -153,10 +153,7 @@ def vectors_for_words(
     words = None if limit == 0 else wanted
     found = read_static_vectors(path, words=words, max_words=limit or None, errors=errors)
     if wanted and not any(found.row(word) is not None for word in wanted):
-        raise TextError(
-            f"{path}: has none of the {len(wanted):,} distinct words of the data, so every token's vector would be 0. "
-            "Name a file of the data's language and tokenization."
-        )
+        raise _knows_no_word(path, len(wanted), "data")
     return found
 
 
@@ -183,10 +180,14 @@ def require_known_words(encoders: Iterable[object], words: Iterable[str]) -> Non
         if not unknown:
             return
     if unknown:
-        raise TextError(
-            f"{unknown[0].source}: has none of the {len(different):,} distinct words of the text, so every vector "
-            "would be 0. Name a file of the text's language and tokenization."
-        )
+        raise _knows_no_word(unknown[0].source, len(different), "text")
+
+
+def _knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
+    return TextError(
+        f"{source}: has none of the {num_words:,} distinct words of the {what}, so every token's vector would be 0. "
+        f"Name a file of the {what}'s language and tokenization."
+    )
 
 
 def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:

@@ -25,7 +25,7 @@ from elmo.process.device import chosen_device
 from elmo.process.environment import provenance
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
-from elmo.static.vectors import StaticVectors, require_known_words
+from elmo.static.vectors import StaticVectors, require_known_words, vectors_for_words
 from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
@@ -225,9 +225,6 @@ def _static(
     """The static vectors that all seeds share, and the words that may be trained."""
     if not tokens.static:
         return None, []
-    # Here, because few runs need it.
-    from elmo.static.vectors import vectors_for_words
-
     words = {word for sentence in sentences for word in sentence}
     found = {
         name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
