@@ -74,6 +74,18 @@ def test_a_word_of_400_letters_breaks_no_table(opened, address, view):
     assert max(opened.page.evaluate(boxes)) <= 1180
 
 
+def test_an_answer_that_comes_late_takes_no_button_from_under_the_pointer(opened, address):
+    late = []
+    opened.page.route("**/explorer/api/text*", lambda route: late.append(route))
+    opened.go(f"{address}/explorer#view=neighbors&lang=en")
+    token = opened.page.query_selector(PRESSED)
+    while not late:
+        opened.page.wait_for_timeout(10)
+    late[0].continue_()
+    opened.page.wait_for_function("() => /tokens/.test(document.querySelector('header .text').textContent)")
+    assert token.evaluate("one => one.isConnected")
+
+
 def test_a_long_sentence_keeps_the_page_short_and_says_so_beside_it(opened, address):
     opened.page.goto(f"{address}/explorer#lang=en&s={quote('0|' + 'word ' * 6000)}")
     opened.page.wait_for_selector(".problem")

@@ -22,7 +22,7 @@ const warnings = new Map();  // of the server, by the sentence that they are abo
 let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0, progress = {};
 
 const parts = {
-  header: h("header"), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress" }), sentences: h("section", { class: "card sentences" }),
+  header: h("header"), text: h("span", { class: "muted text" }), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress" }), sentences: h("section", { class: "card sentences" }),
   layers: h("div", { class: "layers" }), tabs: h("nav"), view: h("div", { class: "view", id: "view", role: "tabpanel", tabindex: "-1" }),
   footer: h("footer"), toast: h("div", { class: "toast", role: "status" }), dialog: h("dialog"),
 };
@@ -114,14 +114,20 @@ function renderProgress() {
   show(parts.progress, wrong ?? (part === "index" && done === 1 ? "" : words.progress[part](Math.round(100 * done))));
 }
 
+// Of the header, the text that the neighbors come from. Its size arrives late: what a reader may be clicking on stays.
+function renderText() {
+  show(parts.text, model().text, texts[state.model] && ` · ${words.tokens(texts[state.model])}`);
+}
+
 function renderBars() {
+  renderText();
   const quiet = (id, text, act, more = {}) => h("button", { id, class: "quiet", onclick: act, ...more }, text);
   const icon = (id, sign, label, act, more = "") => h("button", { id, class: `quiet icon ${more}`, title: label, "aria-label": label, onclick: act }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "named" }, label));
   show(parts.header, h("div", { class: "inner" },
     h("a", { class: "brand", href: "#", onclick: (event) => { event.preventDefault(); change({ ...opening(info), theme: state.theme, language: state.language }); } }, h("i", { class: "mark" }), h("span", {}, "elmo ", h("em", {}, "explorer"))),
     h("select", { id: "model", "aria-label": words.model, onchange: (event) => change({ ...opening(info, info.models.find((one) => one.name === event.target.value)), theme: state.theme, language: state.language, view: state.view }) },
       info.models.map((one) => h("option", { value: one.name, selected: one.name === state.model }, one.name))),
-    h("span", { class: "muted text" }, model().text, texts[state.model] && ` · ${words.tokens(texts[state.model])}`),
+    parts.text,
     h("span", { class: "grow" }),
     h("div", { class: "menu", id: "menu" },
       quiet("tour", words.tourButton, startTour),
@@ -159,7 +165,7 @@ async function renderView() {
     drawers[view].draw(parts.view, { state, info: judged(), words, data, change, engine });
     parts.view.dataset.ready = `${view} ${state.layer} ${now}`;
     parts.view.dataset.ms = (performance.now() - began).toFixed(1);
-    if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderBars(); }, () => {});
+    if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderText(); }, () => {});
   } catch (error) {
     if (now === turn) problem(engine.isComplete ? words.notKept : error.message);
   } finally {
