@@ -42,7 +42,7 @@ HEADINGS = {
     "figure1": "Figure 1: how much data",
     "figure2": "Figure 2: which layers the mixes use",
     "taglm": "TagLM",
-    "bilms": "A biLM of the task's domain",
+    "bilms": "Another biLM, or CoVe in its place",
     "gamma": "Gamma",
 }
 """Of the page, by table."""

@@ -4,8 +4,8 @@
     python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --status
     python runs/six_tasks/tables.py table1 FOLDER ... --record docs/reproduction
 
-The first command trains; the tables are table1 to table3, figure1, figure2, taglm and bilms, which
-compares --model with the models of --bilms. What is trained on what, and how many CPU minutes it needs, stands in
+The first command trains; the tables are table1 to table3, figure1, figure2, taglm and bilms, which compares --model
+with the models of --bilms, biLMs or cove=FOLDER. What is trained on what, and how many CPU minutes it needs, stands in
 plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static vectors of the biLM's own text:
 
     elmo static TEXT -o VECTORS --seed 1
@@ -95,11 +95,11 @@ class Part:
         require_same_run(self.job.run / f"{self.table}.run.json", asked, self.job.task.settings())
         read = {one["system"]: one.get("inputs", {}) for one in read_record(self.record)["systems"]}
         for system in self.systems:
-            before, model = read.get(system.name, {}).get("bilm"), system.settings.tokens.model
-            if before is not None and before != _hash_of(model):
+            before, tokens = read.get(system.name, {}).get("bilm"), system.settings.tokens
+            if before is not None and before != (now := _hash_of(tokens.encoder, tokens.model)):
                 raise ConfigError(
-                    f"{self.record}: was made with a biLM of hash {before[:12]}, but {model!r} has "
-                    f"{_hash_of(model)[:12]} now. Name the model it was made with, or another folder for a new queue."
+                    f"{self.record}: was made with a model of hash {before[:12]}, but {tokens.model!r} has {now[:12]} "
+                    "now. Name the model it was made with, or another folder for a new queue."
                 )
 
     def planned(self, system: System) -> float:
@@ -136,8 +136,12 @@ class Training:
 
 
 @cache
-def _hash_of(model: str) -> str:
-    return content_hash(formats.read(hub.resolve(model)))
+def _hash_of(encoder: str, model: str) -> str:
+    if encoder == "elmo":
+        return content_hash(formats.read(hub.resolve(model)))
+    from elmo.tasks.tokens.encoders import find_encoder  # here, because it needs torch
+
+    return find_encoder(encoder, model, device="cpu").model_hash
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -333,7 +337,7 @@ def portable(record: dict[str, Any]) -> dict[str, Any]:
     own = {"settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
     if "bilms" in record:  # as the labels call them
         named = [system["label"] for system in record["systems"] if system["system"] != "baseline"]
-        own["bilms"] = [label.removeprefix("+ ELMo of ") for label in named]
+        own["bilms"] = [label.partition(" of ")[2] for label in named]
     return {**record, **own}
 
 

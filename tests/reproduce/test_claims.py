@@ -41,6 +41,19 @@ def test_bilms_are_asked_whether_they_beat_the_baseline_and_the_first(outcomes_o
     ]
 
 
+def test_elmo_is_asked_whether_it_beats_what_other_encoders_do_in_its_place(outcomes_of):
+    models = ["small-en", "film", "cove=runs/translator", "mssg=senses.txt"]
+    scores = [around(80), around(84), around(84), around(82), around(86)]
+    found = findings("bilms", outcomes_of("bilms", scores, bilms=models))
+    assert [(one.claim, one.verdict) for one in found if one.verdict][2:] == [
+        ("CoVe of translator beats the baseline", "agrees"),
+        ("MSSG of senses.txt beats the baseline", "agrees"),
+        ("ELMo of film beats ELMo of small-en", "not decided"),
+        ("ELMo of small-en beats CoVe of translator", "agrees"),
+        ("ELMo of small-en beats MSSG of senses.txt", "does not agree"),
+    ]
+
+
 def test_gamma_asks_what_it_brings_and_whether_elmo_hurts_without_it(outcomes_of):
     found = findings("gamma", outcomes_of("gamma", [around(80), around(84), around(79), around(84), around(84.1)]))
     assert verdicts(found) == ["agrees", "not decided", "agrees"]

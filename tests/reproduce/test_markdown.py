@@ -66,7 +66,7 @@ def test_taglm_has_what_the_papers_say(record_of):
 
 def test_bilms_are_rows_beside_what_the_paper_says(record_of):
     page = markdown(record_of("bilms", [[40.0, 42.0]] * 3, bilms=["small-en", "film"]), [])
-    assert page.startswith("# Which biLM (supplement A.1 of the paper): tweets")
+    assert page.startswith("# Which biLM (section 4, supplement A.1 of the paper): tweets")
     assert rows(page)[0] == ["biLM", "dev F1", "gain on dev [95 % interval]"]
     assert rows(page)[3][0] == "+ ELMo of film"
     assert "from 131.5 to 78.6 (SST-5)" in page

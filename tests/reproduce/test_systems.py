@@ -75,6 +75,18 @@ def test_bilms_differ_in_their_model_alone_and_have_short_names():
             checked_bilms(wrong)
 
 
+def test_encoders_that_elmo_was_compared_with_take_its_place_with_the_same_settings():
+    _, *others = systems_of("bilms", SETTINGS, bilms=["a/model", "cove=b/model", "mssg=a=b.txt", "a=b"])
+    assert [(system.name, system.label) for system in others] == [
+        ("elmo-1", "+ ELMo of a/model"), ("cove-2", "+ CoVe of b/model"), ("mssg-3", "+ MSSG of a=b.txt"),
+        ("elmo-4", "+ ELMo of a=b"),
+    ]  # fmt: skip
+    assert [system.settings for system in others] == [
+        with_tokens(encoder=encoder, model=model)
+        for encoder, model in (("elmo", "a/model"), ("cove", "b/model"), ("mssg", "a=b.txt"), ("elmo", "a=b"))
+    ]
+
+
 def test_folders_of_one_name_are_told_apart_by_as_much_of_their_paths_as_needed(tmp_path, monkeypatch):
     for name in ("a/model", "b/model"):
         (tmp_path / name).mkdir(parents=True)

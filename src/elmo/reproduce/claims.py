@@ -90,8 +90,11 @@ def _bilms(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     for outcome in (first, *others):
         yield from _beats(outcomes, f"{outcome.label.removeprefix('+ ')} beats the baseline", outcome.name, "baseline")
     for outcome in others:
-        claim = " beats ".join(one.label.removeprefix("+ ") for one in (outcome, first))
-        yield from _beats(outcomes, claim, outcome.name, first.name)
+        # Between biLMs the question is whether another one is better than the first, else whether ELMo is.
+        is_elmos = first.name.startswith("elmo") and not outcome.name.startswith("elmo")
+        better, worse = (first, outcome) if is_elmos else (outcome, first)
+        claim = " beats ".join(one.label.removeprefix("+ ") for one in (better, worse))
+        yield from _beats(outcomes, claim, better.name, worse.name)
 
 
 def _pairs(experiment: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from elmo.reproduce.systems import (
     System,
     checked_bilms,
     checked_shares,
+    encoder_and_model,
     require_experiment,
     require_open,
     systems_of,
@@ -36,6 +37,7 @@ from elmo.setting_checks import require_setting
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
+from elmo.tasks.tokens.encoders import find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
@@ -95,12 +97,13 @@ def reproduce(
 
     `job`: task, settings, files, folder and options; what the experiment compares, and the seeds, are set here.
     `seeds`: one or more (default: 1, 2, 3, or those of the resumed experiment). `shares`: percentages, for figure 1
-    alone (default: `systems.SHARES`, or those of the resumed experiment). `bilms`: names or folders of models, for
-    "bilms" alone (default: those of the resumed experiment). `name`: of the data set, for page and picture
-    (default: that of the training file's folder). `workers`: systems that are trained at a time, in processes that
-    share torch's threads. `progress`: receives what `train` reports, and as lines which training is next; of several
-    workers the number of trainings; True: bars on stderr. Several experiments may share one folder, each begun without
-    `resume`. Raises ConfigError, TextError, OutputError, and Interrupted when stopped with everything saved.
+    alone (default: `systems.SHARES`, or those of the resumed experiment). `bilms`: names or folders of models, or
+    cove=FOLDER, context2vec=FOLDER and mssg=FILE, for "bilms" alone (default: those of the resumed experiment). `name`:
+    of the data set, for page and picture (default: that of the training file's folder). `workers`: systems that are
+    trained at a time, in processes that share torch's threads. `progress`: receives what `train` reports, and as lines
+    which training is next; of several workers the number of trainings; True: bars on stderr. Several experiments may
+    share one folder, each begun without `resume`. Raises ConfigError, TextError, OutputError, and Interrupted when
+    stopped with everything saved.
     """
     require_experiment(experiment)
     require_open(experiment, job.settings)
@@ -112,11 +115,13 @@ def reproduce(
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     if bilms and experiment != "bilms":
         raise ConfigError(f"--bilms was given, but {experiment} compares nothing with other biLMs. Use --model.")
+    compared = list(noted.get("bilms", ()) if bilms is None else bilms)
+    if experiment == "bilms":
+        _require_models(compared)
     with stop_flag() as flag, following(progress) as reported:
         _warn_without_matplotlib(reported)
         with flag.at_once():
             facts = data_facts(job)
-        compared = list(noted.get("bilms", ()) if bilms is None else bilms)
         systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares, compared)
         asked = {"experiment": experiment, **job.facts()}
         if experiment == "figure1":
@@ -155,15 +160,21 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
     return {}
 
 
+def _require_models(bilms: Sequence[str]) -> None:
+    """What is wrong with a model is raised before anything is trained."""
+    for encoder, model in map(encoder_and_model, checked_bilms(bilms)):
+        if encoder == "elmo":
+            hub.resolve(model)
+        else:
+            find_encoder(encoder, model, device="cpu")
+
+
 def _systems(
     experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float], bilms: Sequence[str]
 ) -> list[System]:
     """The systems to train. Errors in one are raised here, before anything is written."""
     if experiment == "figure1":
         shares = checked_shares(shares, facts.num_groups)
-    if experiment == "bilms":
-        for bilm in checked_bilms(bilms):
-            hub.resolve(bilm)
     systems = systems_of(experiment, job.settings, shares, bilms)
     for system in systems:
         require_fitting(job.task, system)
@@ -223,5 +234,6 @@ def _bilms(record: ExperimentRecord) -> Iterator[str]:
     """The models by name, each with the first digits of its hash: one name may be that of several editions."""
     hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
     models = record.get("bilms", [record["settings"]["model"]])
-    for model, own in zip_longest(map(bilm_name, models), hashes[: len(models)]):
+    names = (bilm_name(model) if encoder_and_model(model)[0] == "elmo" else model for model in models)
+    for model, own in zip_longest(names, hashes[: len(models)]):
         yield model if own is None else f"{model} ({own[:12]})"

@@ -18,7 +18,7 @@ EXPERIMENTS = {
     "figure1": "how much data: without and with ELMo, on shares of the training data",
     "figure2": "which layers the mixes have learned to use, at the input and at the output",
     "gamma": "whether ELMo is scaled: the top layer and all layers, with gamma learned and with gamma fixed at 1",
-    "bilms": "which biLM: without ELMo, and with each of the models that --bilms names",
+    "bilms": "which biLM, or CoVe, MSSG or context2vec in its place: without, and with each model that --bilms names",
     "taglm": "ELMo beside TagLM (ner): the top layer alone, at the input or between the tagger's two biLSTM layers",
 }
 
@@ -127,6 +127,16 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
     return sorted(set(found))
 
 
+_IN_ITS_PLACE = {"cove": "CoVe", "context2vec": "context2vec", "mssg": "MSSG"}
+"""Encoders that "bilms" compares with ELMo: by its name, what people call it."""
+
+
+def encoder_and_model(name: str) -> tuple[str, str]:
+    """One of the models of "bilms": "cove=FOLDER" is the encoder "cove", and a name alone a biLM's."""
+    encoder, sign, model = name.partition("=")
+    return (encoder, model) if sign and encoder in _IN_ITS_PLACE else ("elmo", name)
+
+
 def checked_bilms(bilms: Sequence[str]) -> list[str]:
     """Models to compare, the first one with all others. Raises ConfigError for fewer than two, or one named twice."""
     if len(bilms) < 2:
@@ -145,7 +155,7 @@ def systems_of(
 ) -> list[System]:
     """The systems that `experiment` trains, in the order of its table.
 
-    `shares`: percentages, for figure 1 alone. `bilms`: names or folders of models, for "bilms" alone.
+    `shares`: percentages, for figure 1 alone. `bilms`: models as `encoder_and_model` reads them, for "bilms" alone.
     """
     if experiment == "bilms":
         return [_baseline(settings), *_with_each(settings, bilms)]
@@ -184,12 +194,14 @@ def systems_of(
 
 def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
     """Models are named by the last part of their paths, or by as many parts as distinguish all of them."""
-    paths = [(Path(name).resolve() if Path(name).exists() else Path(name)).parts for name in bilms]
+    named = [encoder_and_model(name) for name in bilms]
+    paths = [(Path(model).resolve() if Path(model).exists() else Path(model)).parts for _, model in named]
     most = max(map(len, paths))
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)
-    for place, name in enumerate(bilms):
-        shown = "/".join(paths[place][-num_parts:])
-        yield _system(f"elmo-{place + 1}", f"+ ELMo of {shown}", settings, model=name)
+    for place, (encoder, model) in enumerate(named):
+        kind = _IN_ITS_PLACE.get(encoder, "ELMo")
+        label = f"+ {kind} of {'/'.join(paths[place][-num_parts:])}"
+        yield _system(f"{kind.lower()}-{place + 1}", label, settings, encoder=encoder, model=model)
 
 
 def _with_and_without(settings: TaskSettings, share: float) -> list[System]:

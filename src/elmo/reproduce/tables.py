@@ -138,7 +138,7 @@ TITLES = {
 
 _IN_PAPER = {name: name.replace("table", "table ").replace("figure", "figure ") for name in TITLES} | {
     "gamma": "supplement A.2",
-    "bilms": "supplement A.1",
+    "bilms": "section 4, supplement A.1",
     "taglm": "section 4",
 }
 _METRICS = {

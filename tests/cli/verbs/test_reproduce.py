@@ -12,12 +12,15 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import elmo
 from elmo.cli.main import main
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
+from elmo.static.senses import SenseVectors, write_sense_vectors
+from elmo.static.vectors import StaticVectors
 from elmo.tasks.train import train as train_module
 from elmo.weights.native.write import write
 
@@ -117,23 +120,30 @@ def test_table1_has_the_gain_a_rule_and_the_papers_line(arguments, tmp_path):
 def test_bilms_are_compared_each_with_the_baseline_and_with_the_first(
     arguments, tmp_path, model_folder, other_model_folder, workers, capsys
 ):
+    senses = tmp_path / "senses.txt"
+    words = StaticVectors(["Anna", "Rome", "saw"], np.eye(3, dtype=np.float32))
+    write_sense_vectors(senses, SenseVectors(words, np.eye(3, dtype=np.float32), None, np.arange(4)))
     asked = arguments("bilms", "out", "--seeds", "1", "2", "--workers", workers)
-    assert main([*asked, "--bilms", str(model_folder), str(other_model_folder)]) == 0
+    assert main([*asked, "--bilms", str(model_folder), str(other_model_folder), f"mssg={senses}"]) == 0
     found = results(tmp_path / "out", "bilms")
     assert [system["label"] for system in found["systems"]] == [
         "baseline (no ELMo)",
         "+ ELMo of model",
         "+ ELMo of other",
+        "+ MSSG of senses.txt",
     ]
-    assert found["systems"][1]["dev"] != found["systems"][2]["dev"]
+    assert len({system["dev"]["mean"] for system in found["systems"]}) == 4
     assert [claim["claim"] for claim in found["claims"]] == [
         "ELMo of model beats the baseline",
         "ELMo of other beats the baseline",
+        "MSSG of senses.txt beats the baseline",
         "ELMo of other beats ELMo of model",
+        "ELMo of model beats MSSG of senses.txt",
     ]
-    first, second = (system["inputs"]["bilm"][:12] for system in found["systems"][1:])
-    assert f"biLM: {model_folder} ({first}), {other_model_folder} ({second});" in capsys.readouterr().out
-    assert first != second
+    first, second, third = (system["inputs"]["bilm"][:12] for system in found["systems"][1:])
+    read = f"biLM: {model_folder} ({first}), {other_model_folder} ({second}), mssg={senses} ({third});"
+    assert read in capsys.readouterr().out
+    assert len({first, second, third}) == 3
     assert main([*asked, "--resume", "--bilms", str(other_model_folder), str(model_folder)]) == 2
     assert main([*asked, "--resume", "--quiet"]) == 0
     assert results(tmp_path / "out", "bilms") == found
@@ -330,6 +340,9 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),
         ("bilms", ["--bilms", "small-en", "small-en"], "--bilms names small-en twice"),
         ("bilms", ["--bilms", "small-en", "nowhere/model"], "nowhere/model"),
+        ("bilms", ["--bilms", "small-en", "cove=nowhere"], "nowhere: "),
+        ("bilms", ["--bilms", "small-en", "mssg=no.txt"], "no.txt: there is no such file"),
+        ("bilms", ["--bilms", "small-en", "mssg="], "the encoder 'mssg' has no default model"),
     ],
 )
 def test_what_makes_no_sense_is_told_before_anything_is_written(

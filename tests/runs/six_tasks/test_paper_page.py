@@ -110,7 +110,7 @@ def test_a_system_that_the_page_does_not_know_appears_by_itself(paper_page, fold
     (folders.records / "snli.whole.json").write_text(json.dumps(own))
     (folders.records / "small-en.speed.json").write_text(json.dumps({"words": 3}))
     text = paper_page.filled("<!-- others -->\n<!-- end -->", folders)
-    assert "### whole\n" in text
+    assert "## whole\n" in text
     assert "(reproduction/snli.whole.svg)" in text
     assert "speed" not in text
     assert any(row[0] == "[whole](#whole)" for row in made(paper_page, "summary", folders))

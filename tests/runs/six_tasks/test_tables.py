@@ -122,9 +122,9 @@ def test_a_record_has_no_path_of_this_machine(tables):
     found = tables.portable({"settings": settings, "files": {"train": "/a/c/train.conll"}, "seeds": [1]})
     assert found["settings"] == {"model": "small-en", "static": ["vectors.txt"], "epochs": 3}
     assert found["files"] == {"train": "train.conll"}
-    labels = ["baseline (no ELMo)", "+ ELMo of a/model", "+ ELMo of b/model"]
+    labels = ["baseline (no ELMo)", "+ ELMo of a/model", "+ CoVe of b/model"]
     systems = [{"system": f"s{place}" if place else "baseline", "label": text} for place, text in enumerate(labels)]
-    record = {"settings": settings, "files": {}, "bilms": ["/x/a/model", "/x/b/model"], "systems": systems}
+    record = {"settings": settings, "files": {}, "bilms": ["/x/a/model", "cove=/x/b/model"], "systems": systems}
     assert tables.portable(record)["bilms"] == ["a/model", "b/model"]
 
 
@@ -135,7 +135,7 @@ def with_record(tables, place: Path) -> list[str]:
     part.job.run.mkdir(parents=True)
     begun = {"experiment": "table1", **part.job.facts()}
     (part.job.run / "table1.run.json").write_text(json.dumps(begun))
-    read = {"baseline": {}, "elmo": {"bilm": tables._hash_of(str(place / "model"))}}
+    read = {"baseline": {}, "elmo": {"bilm": tables._hash_of("elmo", str(place / "model"))}}
     systems = [{"system": name, "inputs": inputs} for name, inputs in read.items()]
     part.record.write_text(json.dumps({"seeds": [1, 2], "systems": systems}))
     return asked
@@ -167,7 +167,7 @@ def test_a_record_of_something_else_is_not_believed(tables, place, capsys, chang
     more = {"train": [], "status": ["--status"], "record": ["--record", str(place / "records")]}[action]
     assert tables.main([*asked, *more]) == 2
     told = capsys.readouterr().err
-    assert "was made with a biLM of hash" in told if change == "model" else "the run was started with" in told
+    assert "was made with a model of hash" in told if change == "model" else "the run was started with" in told
     assert not (place / "records" / "ner.table1.json").exists()
 
 

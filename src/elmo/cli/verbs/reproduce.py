@@ -40,9 +40,10 @@ class Arguments(Training[S], Generic[S]):
     shares: tuple[float, ...] | None = None
     """figure1: percentages of the training data (default: 0.1 1 5 10 20 50 100, if at least one example, or one
     group of examples, such as the questions about one article; or the resumed ones)."""
-    bilms: Annotated[tuple[str, ...] | None, As("named model")] = None
-    """bilms: names, folders or hub ids of two or more models, the first of which the others are compared with (default:
-    the resumed ones)."""
+    bilms: tuple[str, ...] | None = None
+    """bilms: two or more models, the first of which the others are compared with. A biLM is a name, a folder or a hub
+    id; the systems that ELMo was compared with are cove=FOLDER, context2vec=FOLDER and mssg=FILE (default: the resumed
+    ones)."""
     keep_models: Switch = False
     """Save every trained model too."""
     name: str | None = None
