@@ -113,13 +113,14 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
     ]
     page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], rules=rules), [])
     assert 'on dev data the rule "words" scores 55.00, "baseline (no ELMo)" 51.00. The models' in page
-    assert "Nothing follows" not in markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    page = markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    assert "Nothing follows" not in page and "with care" not in page
     page = markdown(record_of("table2", [[60.0], [54.0], [61.0], [62.0]], rules=rules), [])
-    assert '**Nothing follows from "top layer only"**: on dev data the rule "words" scores 55.00' in page
-    assert ', "top layer only" 54.00. With these settings it has not learned the task.' in page
+    assert '**Take "top layer only" with care**: on dev data the rule "words" scores 55.00' in page
+    assert ', "top layer only" 54.00. What has not learned the task may fare otherwise' in page
     # A small share of the data may well teach less than a rule made from all of it.
     scores = [[10.0], [20.0], [60.0], [70.0]]
-    assert "Nothing follows" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
+    assert "with care" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
 
 
 def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(record_of):

@@ -41,7 +41,8 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 def cautions(record: ExperimentRecord) -> list[str]:
     """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
 
-    If that is the baseline, no comparison with it means anything; otherwise only those with that system.
+    If that is the baseline, no comparison with it means anything; otherwise those with that system tell about its
+    training, and little about what distinguishes it.
     """
     data = record["decided_on"]
     best = best_rule(record["rules"], data)
@@ -54,13 +55,14 @@ def cautions(record: ExperimentRecord) -> list[str]:
     if not below:
         return []
     is_general = below == whole or any(system["system"] == "baseline" for system in below)
-    what = "these scores" if is_general else " or ".join('"' + system["label"] + '"' for system in below)
-    whose = "The models have" if is_general else "With these settings it has" if len(below) == 1 else "They have"
     found = " and ".join(f'"{system["label"]}" {system[data]["mean"]:.2f}' for system in below)
-    return [
-        f'**Nothing follows from {what}**: on {data} data the rule "{rule}" scores {score:.2f}, {found}. '
-        f"{whose} not learned the task."
-    ]
+    what = " and ".join(f'"{system["label"]}"' for system in below)
+    told, follows = (
+        ("Nothing follows from these scores", "The models have not learned the task.")
+        if is_general
+        else (f"Take {what} with care", "What has not learned the task may fare otherwise with other settings.")
+    )
+    return [f'**{told}**: on {data} data the rule "{rule}" scores {score:.2f}, {found}. {follows}']
 
 
 def _measured(one: dict[str, Any]) -> str:
