@@ -182,18 +182,12 @@ def _knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
     )
 
 
-def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
-    """Writes word2vec's text layout, every float32 exactly.
-
-    Raises TextError if such a file can't hold a word.
-    """
-    shape = np.shape(vectors)
-    if len(shape) != 2 or shape[0] != len(words):
-        raise ConfigError(f"there are {len(words)} words, but the vectors have shape {shape}. Pass one row per word.")
-    form = " ".join(["%.9g"] * shape[1])
+def write_static_vectors(path: Path, static: StaticVectors) -> None:
+    """Writes word2vec's text layout, every float32 exactly. Raises TextError if such a file can't hold a word."""
+    form = " ".join(["%.9g"] * static.dim)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{shape[0]} {shape[1]}\n")
-        for word, vector in zip(words, vectors, strict=True):
+        file.write(f"{len(static)} {static.dim}\n")
+        for word, vector in zip(static.words, static.vectors, strict=True):
             require_writable(word, "word2vec's text layout")
             file.write(f"{word} {form % tuple(vector.tolist())}\n")
 
