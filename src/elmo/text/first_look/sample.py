@@ -6,7 +6,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -234,7 +234,7 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     punctuation = punctuation_of(lines, named_tokenizer("unicode"))
     was_auto = reading.tokenizer == AUTO
     if was_auto and punctuation.is_tokenized:
-        reading = reading.with_tokenizer("whitespace")
+        reading = replace(reading, tokenizer="whitespace")
     tokenize = reading.tokenize if reading.tokenizer in (AUTO, "unicode", "whitespace") else str.split
     sentences = [as_trained(tokens, {}) for tokens in (*given, *map(tokenize, lines))]
     words = [word for row in (*given, *map(str.split, texts)) for word in row]
