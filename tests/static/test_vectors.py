@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import re
 import struct
 import tracemalloc
 
@@ -151,7 +152,7 @@ def test_of_a_word_given_twice_the_first_vector_counts_and_it_is_said(tmp_path, 
     path = written(tmp_path, content, "v")
     with pytest.warns(TextWarning, match=f"1 words occur again, the first of them 'a' at .*{place}"):
         found = read_static_vectors(path)
-    with pytest.warns(TextWarning, match="1 words occur again"):
+    with pytest.warns(TextWarning, match=rf"^{re.escape(str(path))}: 1 words occur again"):  # no row was left out
         assert read_static_vectors(path, errors="skip").words == found.words
     assert found.words[0] == "a"
     assert found.vectors[0].tolist() in ([1, 2], VECTORS[0].tolist())

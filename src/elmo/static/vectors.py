@@ -122,7 +122,7 @@ def read_static_vectors(
             if found is None:
                 return StaticVectors(*_vectors_of_model(path, words, max_words))
             dim, rows = found
-            vectors = _collected(dim, rows, bad_row, str(path))
+            vectors = _collected(dim, rows, str(path))
     except DAMAGED as error:
         raise TextError(
             f"{path}: can't be read to its end: {error}. It is truncated or damaged, or you don't have permission to "
@@ -245,7 +245,7 @@ def _is_printable(line: bytes) -> bool:
     return not any(character < " " or character == "\x7f" for character in text.rstrip("\r\n").replace("\t", " "))
 
 
-def _collected(dim: int, rows: Iterator[Row], bad_row: BadRow | None, name: str) -> StaticVectors:
+def _collected(dim: int, rows: Iterator[Row], name: str) -> StaticVectors:
     places: dict[str, str] = {}
     repeated: list[Row] = []
     # It grows as rows come: a first line may promise more words than there is memory.
@@ -258,14 +258,12 @@ def _collected(dim: int, rows: Iterator[Row], bad_row: BadRow | None, name: str)
         numbers += row.vector.tobytes()
     if repeated:
         word = repeated[0].word
-        message = (
+        warnings.warn(
             f"{name}: {len(repeated):,} words occur again, the first of them {word!r} at {repeated[0].place}, after "
-            f"{places[word]}. The first vector of each is used."
+            f"{places[word]}. The first vector of each is used.",
+            TextWarning,
+            stacklevel=2,
         )
-        if bad_row is None:
-            warnings.warn(message, TextWarning, stacklevel=2)
-        else:
-            bad_row(message)
     vectors = np.frombuffer(numbers, dtype=np.float32).reshape(len(places), dim)
     return StaticVectors(tuple(places), vectors)
 
