@@ -118,7 +118,7 @@ def test_tables_call_its_layers_what_the_papers_do(encoder):
 def test_a_folder_is_loaded(tmp_path: Path, random, vectors):
     model = model_of(random)
     torch.save({name: torch.tensor(tensor) for name, tensor in model.tensors.items()}, tmp_path / "mt.pth")
-    write_static_vectors(tmp_path / "vectors.txt", WORDS, vectors.vectors)
+    write_static_vectors(tmp_path / "vectors.txt", vectors)
     assert CoVeEncoder.load(tmp_path).model_hash == CoVeEncoder(model, vectors).model_hash
 
 

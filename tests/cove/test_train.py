@@ -43,7 +43,7 @@ def text(tmp_path) -> ParallelText:
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     vectors = np.random.default_rng(0).standard_normal((len(DICTIONARY), 8), dtype=np.float32)
-    write_static_vectors(tmp_path / "vectors.txt", list(DICTIONARY), vectors)
+    write_static_vectors(tmp_path / "vectors.txt", StaticVectors(tuple(DICTIONARY), vectors))
     train, dev = ((tmp_path / f"{part}.ko", tmp_path / f"{part}.de") for part in ("train", "dev"))
     return ParallelText([train], dev, tmp_path / "vectors.txt")
 
@@ -218,7 +218,7 @@ def test_files_that_are_not_parallel_are_refused_before_anything_is_made(text, t
 
 
 def test_vectors_of_another_language_are_refused_before_anything_is_made(text, tmp_path):
-    write_static_vectors(text.vectors, ["le", "chat"], np.ones((2, 8), np.float32))
+    write_static_vectors(text.vectors, StaticVectors(("le", "chat"), np.ones((2, 8), np.float32)))
     with pytest.raises(TextError, match="none of the 6 distinct words"):
         train_cove(text, SETTINGS, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -249,7 +249,8 @@ def test_vectors_of_other_words_are_not_kept_and_change_nothing(text, tmp_path, 
     train_cove(text, SETTINGS, tmp_path / "few")
     few = read_static_vectors(text.vectors)
     more = np.concatenate([np.full((40, 8), 9, np.float32), few.vectors])
-    write_static_vectors(text.vectors, [*(f"word{number}" for number in range(40)), *few.words], more)
+    words = (*(f"word{number}" for number in range(40)), *few.words)
+    write_static_vectors(text.vectors, StaticVectors(words, more))
     monkeypatch.setattr("elmo.cove.train.NumberedPairs", Noted)
     train_cove(text, SETTINGS, tmp_path / "many")
     assert kept == [few.words] * 2

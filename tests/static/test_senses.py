@@ -67,11 +67,6 @@ def test_words_are_utf_8_or_what_the_authors_program_writes(tmp_path):
     path = tmp_path / "senses"
     path.write_bytes("1 1 1 1\ncafé€ 1\n1\n2\n".encode("iso8859-15"))
     assert read_sense_vectors(path).static.words == ("café€",)
-    assert read_sense_vectors(path, encoding="latin-1").static.words == ("café¤",)
-    with pytest.raises(TextError, match=r"is not valid utf-8. Name the encoding"):
-        read_sense_vectors(path, encoding="utf-8")
-    with pytest.raises(TextError, match="there is no encoding 'nothing'"):
-        read_sense_vectors(path, encoding="nothing")
 
 
 @pytest.mark.parametrize(

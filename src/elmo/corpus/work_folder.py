@@ -18,6 +18,8 @@ from typing import Any
 
 from elmo.corpus.blocks import Block
 from elmo.corpus.parts import Part
+from elmo.disk.atomic import hidden
+from elmo.disk.bounded import is_there
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError, TextError
@@ -107,7 +109,7 @@ class WorkFolder:
             self.path.rmdir()
 
     def _check_is_free(self, *, resume: bool, force: bool) -> None:
-        if not (self.path.exists() or self.path.is_symlink()):
+        if not is_there(self.path):
             return
         plain = self.path.is_dir() and not self.path.is_symlink()
         names = sorted(entry.name for entry in self.path.iterdir()) if plain else [self.path.name]
@@ -130,9 +132,8 @@ class WorkFolder:
 
     def _remove_leftovers(self) -> None:
         """A run that was killed at its very end leaves a half filled data folder under a hidden name."""
-        hidden = re.compile(rf"\.{re.escape(self.data.name)}\.[0-9a-f]{{12}}\.unfinished")
-        for entry in self.data.parent.iterdir():
-            if hidden.fullmatch(entry.name) and entry.is_dir():
+        for entry in hidden(self.data, "unfinished"):
+            if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
 
     def _begin(self, plan: Mapping[str, Any]) -> None:

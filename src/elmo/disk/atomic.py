@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from elmo.disk.bounded import is_there
+from elmo.disk.folder_lock import locked
 from elmo.disk.output import exists_already, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
 
@@ -52,7 +54,7 @@ def new_folder(folder: Path, *, size: int, force: bool, replaceable: frozenset[s
     _refuse_existing(folder, force, replaceable)
     with _cleaned(folder, size) as temporary:
         temporary.mkdir()
-        with _held(temporary):
+        with locked(temporary, "process"):  # so that others know that one is at work in it
             yield temporary
             for path in sorted(temporary.rglob("*"), reverse=True):  # a folder after what is in it
                 sync(path)
@@ -91,14 +93,20 @@ def recover(folder: Path) -> bool:
     missing.
     """
     try:
-        hidden = _hidden(folder, "old")
-        if not hidden or folder.exists() or folder.is_symlink():
+        left = hidden(folder, "old")
+        if not left or is_there(folder):
             return False
-        max(hidden, key=lambda old: old.stat().st_mtime).rename(folder)
+        max(left, key=lambda old: old.stat().st_mtime).rename(folder)
         sync(folder.parent)
     except OSError:
         return False
     return True
+
+
+def hidden(target: Path, ending: str) -> list[Path]:
+    """The temporary paths of `target` with this ending: "unfinished" or "old"."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
+    return [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
 
 
 def sync(path: Path) -> None:
@@ -134,7 +142,7 @@ def _cleaned(target: Path, size: int) -> Iterator[Path]:
 
 
 def _refuse_existing(folder: Path, force: bool, replaceable: frozenset[str]) -> None:
-    if not folder.exists() and not folder.is_symlink():
+    if not is_there(folder):
         return
     if not force:
         raise exists_already(folder)
@@ -164,21 +172,15 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _hidden(target: Path, ending: str) -> list[Path]:
-    """The temporary paths of `target` with this ending."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
-    return [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
-
-
 def _remove_leftovers(target: Path) -> None:
     """Removes temporary files and folders left by processes that died while writing or replacing `target`."""
     with suppress(OSError):
-        for path in _hidden(target, "unfinished"):
+        for path in hidden(target, "unfinished"):
             if path.is_dir() and not path.is_symlink():
                 _remove_unheld(path)
             elif time.time() - path.lstat().st_mtime > _FILE_SECONDS:
                 path.unlink()
-        for path in _hidden(target, "old") if target.exists() else ():
+        for path in hidden(target, "old") if target.exists() else ():
             _remove_unheld(path)
 
 
@@ -192,21 +194,6 @@ def _remove_unheld(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     except OSError:  # it is held, or the file system has no locks: nobody can know
         return
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Holds a lock on the folder, so that others know that a process is at work in it."""
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # the file system has no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
     finally:
         os.close(descriptor)
 

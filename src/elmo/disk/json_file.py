@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import new_file
-from elmo.disk.bounded import read_bytes
+from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import ConfigError, WeightFileError, paths_count_from
 
 _CONFIG_BYTES = 1 << 20
@@ -20,13 +20,10 @@ _RECORD_BYTES = 1 << 28
 
 def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
     """The object in the file, of at most `limit` bytes. Raises WeightFileError."""
+    with readable(path, WeightFileError, "Pass the files as they were published, or the folder that holds them."):
+        content = read_bytes(path, limit=limit)
     try:
-        values = json.loads(read_bytes(path, limit=limit).decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except OSError as error:
-        raise WeightFileError(
-            f"{path}: can't be read: {error.strerror or error}. Pass the files as they were published, or the folder "
-            "that holds them."
-        ) from None
+        values = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise WeightFileError(f"{path}: is not valid JSON ({error}): it is damaged. Get the file again.") from None
     if not isinstance(values, dict):

@@ -160,7 +160,7 @@ class WarmState:
         arrays = self.to_arrays()
         size = sum(array.nbytes for array in arrays.values())
         with new_file(folder / WARM_STATE_FILE, size=size, force=force) as unfinished:
-            write_tensors(unfinished, arrays, "float32")
+            write_tensors(unfinished, arrays)
 
 
 def require_warm_state(state: str, warm_state: object) -> None:

@@ -45,9 +45,13 @@ class SenseVectors:
 
     def name(self, row: int) -> str:
         """What people call a sense: "bank-2"; "bank" if it is the word's only one."""
-        place = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        place = self._word_of(row)
         first, end = int(self.bounds[place]), int(self.bounds[place + 1])
         return self.static.words[place] + (f"-{row - first + 1}" if end - first > 1 else "")
+
+    def _word_of(self, row: int) -> int:
+        """The place of the word that a sense belongs to."""
+        return int(np.searchsorted(self.bounds, row, side="right")) - 1
 
     def contexts(self, tokens: Sequence[str], window: int) -> Float32[np.ndarray, "tokens dim"]:
         """For each token the mean of the global vectors of up to `window` known words to each side; zeros without."""
@@ -79,7 +83,7 @@ class SenseVectors:
 
     def neighbors(self, row: int, count: int = 10) -> list[tuple[str, float]]:
         """The nearest senses of other words by cosine."""
-        place = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        place = self._word_of(row)
         lengths = np.linalg.norm(self.vectors, axis=1)
         cosines = self.vectors @ self.vectors[row] / np.maximum(lengths * lengths[row], _TINY)
         cosines[self.bounds[place] : self.bounds[place + 1]] = -np.inf
@@ -103,10 +107,9 @@ def write_sense_vectors(path: Path, senses: SenseVectors) -> None:
                     file.write(form % tuple(senses.centroids[row].tolist()))
 
 
-def read_sense_vectors(path: Path | str, *, encoding: str | None = None) -> SenseVectors:
-    """The vectors of a file in the format above.
+def read_sense_vectors(path: Path | str) -> SenseVectors:
+    """The vectors of a file in the format above; its words are ISO-8859-15 if not all of them are valid UTF-8.
 
-    `encoding`: of the words; default: UTF-8 if all of them are valid UTF-8, else ISO-8859-15.
     Raises TextError, with file and line, if the file is missing, damaged, over a limit, or not what its first line
     promises.
     """
@@ -134,7 +137,7 @@ def read_sense_vectors(path: Path | str, *, encoding: str | None = None) -> Sens
     if len(names) < count:
         raise lines.wrong(f"is the last one, with {len(names):,} words, but the first line promises {count:,}")
     shaped = [np.frombuffer(one, np.float32).reshape(-1, dim) for one in (values, vectors, centroids)]
-    static = StaticVectors(_decoded(list(names), encoding, str(path)), shaped[0])
+    static = StaticVectors(_decoded(list(names)), shaped[0])
     return SenseVectors(static, shaped[1], None if is_maxout else shaped[2], np.concatenate([[0], np.cumsum(sizes)]))
 
 
@@ -191,14 +194,8 @@ def _header(lines: _Lines) -> tuple[int, int, int, bool]:
     return count, dim, most, flags[parts[3]]
 
 
-def _decoded(names: list[bytes], encoding: str | None, path: str) -> tuple[str, ...]:
+def _decoded(names: list[bytes]) -> tuple[str, ...]:
     try:
-        return tuple(name.decode(encoding or "utf-8") for name in names)
-    except UnicodeDecodeError as error:
-        if encoding is None:
-            return tuple(name.decode(_FOREIGN) for name in names)
-        raise TextError(
-            f"{path}: the word {error.object[:40]!r} is not valid {encoding}. Name the encoding that it was written in."
-        ) from None
-    except LookupError:
-        raise TextError(f"{path}: there is no encoding {encoding!r}. Name one such as utf-8 or {_FOREIGN}.") from None
+        return tuple(name.decode("utf-8") for name in names)
+    except UnicodeDecodeError:
+        return tuple(name.decode(_FOREIGN) for name in names)  # which any bytes are

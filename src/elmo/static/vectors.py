@@ -11,7 +11,7 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 import itertools
 import pkgutil
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, get_args, runtime_checkable
@@ -20,16 +20,14 @@ import numpy as np
 
 from elmo.errors import ConfigError, MissingExtraError, TextError, TextWarning
 from elmo.shapes import Float, Float32, Int
-from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
+from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.files.lines import limited_blocks, limited_lines
 from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
 
-VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
 
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 """The first bytes of a fastText model. Source: fastText `fasttext.cc`, FASTTEXT_FILEFORMAT_MAGIC_INT32."""
-_ROWS_BETWEEN_REPORTS = 4096
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
 _LOOKED_AT = 1 << 16
 _BLOCK = 1 << 20
@@ -91,46 +89,40 @@ def read_static_vectors(
     *,
     words: Collection[str] | None = None,
     max_words: int | None = None,
-    format: VectorFormat = "auto",
     errors: OnBadRow = "strict",
-    on_bad_row: Callable[[str], None] | None = None,
-    on_bytes: Callable[[int], object] | None = None,
 ) -> StaticVectors:
     """The vectors of a file in any of the layouts above, packed (.gz, .xz, .bz2, .zst) or not.
 
     `words`: these and their lower-cased forms are kept; `max_words`: the file's first ones are, which most makers
     order by frequency. With both, either is enough for a row; with neither, all are kept. What isn't kept is hardly
-    parsed and takes no memory, so the file may be larger than memory. `format`: "auto" goes by the content.
-    `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
-    `on_bad_row(message)`, or says at the end how many there were (a `TextWarning`). Of a word given twice the first row
-    is kept, as gensim does, with a warning. Of a fastText model, all `words` that it can make vectors of are
-    kept.
-    `on_bytes`: called now and then with the bytes of the (packed) file read since the last call.
+    parsed and takes no memory, so the file may be larger than memory.
+    `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and says at the end how many
+    there were (a `TextWarning`). Of a word given twice the first row is kept, as gensim does, with a warning. Of a
+    fastText model, all `words` that it can make vectors of are kept.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
     other than dim numbers or one that isn't finite, a word is not UTF-8, the first line's count is wrong, or the file
-    is over a limit of `elmo.text.files.lines`; ConfigError for an unknown `format` or `errors`; MissingExtraError for
-    a fastText model without gensim.
+    is over a limit of `elmo.text.files.lines`; ConfigError for unknown `errors`; MissingExtraError for a fastText
+    model without gensim.
     """
-    for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
-        if value not in get_args(choices):
-            raise ConfigError(
-                f"{name} must be one of {', '.join(get_args(choices))} (got {value!r}). Choose one of them."
-            )
+    if errors not in get_args(OnBadRow):
+        raise ConfigError(
+            f"errors must be one of {', '.join(get_args(OnBadRow))} (got {errors!r}). Choose one of them."
+        )
     if str(path) == STDIN:
         raise ConfigError("static vectors can't be read from standard input, which has no beginning to go back to. "
                           "Write them to a file first.")  # fmt: skip
     check_is_text_file(path)
     wanted = None if words is None else {*words, *(word.lower() for word in words)}
     left_out: list[str] = []
-    bad_row = None if errors == "strict" else (on_bad_row or left_out.append)
+    bad_row = None if errors == "strict" else left_out.append
     try:
         with opened(path) as (raw, content):
             packed = raw if is_packed(path) else None
-            found = _rows(path, content, packed, wanted, max_words, format, bad_row)
+            found = _rows(path, content, packed, wanted, max_words, bad_row)
             if found is None:
                 return StaticVectors(*_vectors_of_model(path, words, max_words))
             dim, rows = found
-            vectors = _collected(dim, _watched(rows, raw, on_bytes), bad_row, str(path))
+            vectors = _collected(dim, rows, str(path))
     except DAMAGED as error:
         raise TextError(
             f"{path}: can't be read to its end: {error}. It is truncated or damaged, or you don't have permission to "
@@ -190,18 +182,12 @@ def _knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
     )
 
 
-def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
-    """Writes word2vec's text layout, every float32 exactly.
-
-    Raises TextError if such a file can't hold a word.
-    """
-    shape = np.shape(vectors)
-    if len(shape) != 2 or shape[0] != len(words):
-        raise ConfigError(f"there are {len(words)} words, but the vectors have shape {shape}. Pass one row per word.")
-    form = " ".join(["%.9g"] * shape[1])
+def write_static_vectors(path: Path, static: StaticVectors) -> None:
+    """Writes word2vec's text layout, every float32 exactly. Raises TextError if such a file can't hold a word."""
+    form = " ".join(["%.9g"] * static.dim)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{shape[0]} {shape[1]}\n")
-        for word, vector in zip(words, vectors, strict=True):
+        file.write(f"{len(static)} {static.dim}\n")
+        for word, vector in zip(static.words, static.vectors, strict=True):
             require_writable(word, "word2vec's text layout")
             file.write(f"{word} {form % tuple(vector.tolist())}\n")
 
@@ -221,21 +207,15 @@ def _rows(
     packed: BinaryIO | None,
     wanted: set[str] | None,
     max_words: int | None,
-    format: VectorFormat,
-    bad_row: Callable[[str], None] | None,
+    bad_row: BadRow | None,
 ) -> tuple[int, Iterator[Row]] | None:
     """Checks what the file is; the vectors' width, and the rows; None: it is a fastText model."""
     first = content.readline(_LOOKED_AT)
     if first.startswith(_FASTTEXT_MODEL):
         return None
     header = Header.parse(first)
-    if header is None and format == "binary":
-        raise TextError(
-            f"{path}: byte 0: the first line is {first[:40]!r}, but word2vec's binary layout begins with the number of "
-            "words and their dimension. Leave out the format, so that it is detected."
-        )
     second = content.readline(_LOOKED_AT) if header else b""
-    if header and (format == "binary" or (format == "auto" and not _is_text(second))):
+    if header and not _is_text(second):
         require_dim(header, str(path))
         blocks = limited_blocks(content, str(path), packed, _BLOCK)
         rows = binary_rows(str(path), second, blocks, header, len(first), wanted, max_words, bad_row)
@@ -265,18 +245,7 @@ def _is_printable(line: bytes) -> bool:
     return not any(character < " " or character == "\x7f" for character in text.rstrip("\r\n").replace("\t", " "))
 
 
-def _watched(rows: Iterator[Row], raw: BinaryIO, on_bytes: Callable[[int], object] | None) -> Iterator[Row]:
-    seen = 0
-    for number, row in enumerate(rows):
-        yield row
-        if on_bytes and number % _ROWS_BETWEEN_REPORTS == 0:
-            on_bytes(raw.tell() - seen)
-            seen = raw.tell()
-    if on_bytes:
-        on_bytes(raw.tell() - seen)
-
-
-def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | None, name: str) -> StaticVectors:
+def _collected(dim: int, rows: Iterator[Row], name: str) -> StaticVectors:
     places: dict[str, str] = {}
     repeated: list[Row] = []
     # It grows as rows come: a first line may promise more words than there is memory.
@@ -289,14 +258,12 @@ def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | N
         numbers += row.vector.tobytes()
     if repeated:
         word = repeated[0].word
-        message = (
+        warnings.warn(
             f"{name}: {len(repeated):,} words occur again, the first of them {word!r} at {repeated[0].place}, after "
-            f"{places[word]}. The first vector of each is used."
+            f"{places[word]}. The first vector of each is used.",
+            TextWarning,
+            stacklevel=2,
         )
-        if bad_row is None:
-            warnings.warn(message, TextWarning, stacklevel=2)
-        else:
-            bad_row(message)
     vectors = np.frombuffer(numbers, dtype=np.float32).reshape(len(places), dim)
     return StaticVectors(tuple(places), vectors)
 

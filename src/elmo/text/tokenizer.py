@@ -33,6 +33,7 @@ from typing import cast
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
 from elmo.text.punctuation import shows_tokens
+from elmo.text.reading.spans import INVISIBLE
 
 # The next four are alternatives of regular expressions. Before a name: a dot here never ends a sentence.
 _TITLES = (
@@ -53,7 +54,6 @@ _STARTERS = (
 )
 _ALPHABET = "A-Za-zÀ-ɏͰ-ӿ"
 _CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я"
-_SEPARATORS = "\u200b\u200e\u200f\u2060\ufeff"
 _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Where Unicode has combining marks, without the planes of ideographs, of private use and of nothing: a look at all
 # 1.1 million code points takes 65 ms.
@@ -227,7 +227,7 @@ def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     if is_korean:
         joiner = rf"(?:{joiner}|[&+/・•․‧－]|(?<=\d)%|(?<=[A-Z])\.(?=[A-Z]))"
     word = rf"{letter}+(?:{joiner}{letter}+)*" + (r"(?:(?<=\d)%)?" if is_korean else "")
-    symbol = rf"[^\w\s{_SEPARATORS}]"
+    symbol = rf"[^\w\s{INVISIBLE}]"
     alternatives = (
         r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
         rf"[\w.+-]{{1,{_LONGEST_MAIL_NAME}}}@\w[\w-]*(?:\.\w[\w-]*)+",

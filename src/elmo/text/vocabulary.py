@@ -130,7 +130,6 @@ class Vocabulary:
                 "them boundaries and unknown words would get the ids of other words. Put them first, one per line, or "
                 "let 'elmo prepare' make the vocabulary."
             )
-        # Of equal words the last one's id counts, as in bilm-tf; the special words' ids never move.
         object.__setattr__(self, "_targets", TargetIds(self.words))
 
     @classmethod

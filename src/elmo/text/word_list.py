@@ -21,6 +21,11 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+def most_bytes(rows: int) -> int:
+    """What a file may have that names the rows of a model's tables, whose number the tables have confirmed by then."""
+    return min(MAX_BYTES, (1 << 20) + 128 * rows)
+
+
 def read_word_list(path: Path) -> list[str]:
     """The words in the order of their rows. Lines are stripped; a blank line is the word ''.
 

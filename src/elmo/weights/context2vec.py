@@ -73,7 +73,8 @@ def shapes(sizes: Sizes) -> dict[str, Shape]:
     if sizes.is_deep:
         found |= {"l3/W": (2 * cells, 2 * cells), "l3/b": (2 * cells,), "l4/W": (cells, 2 * cells), "l4/b": (cells,)}
     else:
-        found |= {f"{name}/{array}": shape for name in _SHALLOW for array, shape in _half(unit, cells).items()}
+        for name in _SHALLOW:
+            found |= {f"{name}/W": (unit, cells), f"{name}/b": (unit,)}
     return found
 
 
@@ -94,10 +95,6 @@ def from_torch(tensors: Mapping[str, np.ndarray], sizes: Sizes) -> dict[str, np.
         tensor = tensors[_torch_name(name)]
         found[name] = _interleaved(tensor) if _is_of_lstm(name) else tensor
     return found
-
-
-def _half(unit: int, cells: int) -> dict[str, Shape]:
-    return {"W": (unit, cells), "b": (unit,)}
 
 
 def _torch_name(name: str) -> str:

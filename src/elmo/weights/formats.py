@@ -6,10 +6,10 @@ many_langs   a folder of ELMoForManyLangs: token_embedder.pkl, encoder.pkl, char
 tensorflow   a training checkpoint of bilm-tf: model.ckpt-*.index
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from elmo.disk.bounded import readable, shown
 from elmo.errors import ConfigError, WeightFileError
@@ -17,8 +17,6 @@ from elmo.weights.allennlp.names import OPTIONS_FILE, pair_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native
-
-FORMATS = ("native", "allennlp", "many_langs", "tensorflow")
 
 Model = str | Path | tuple[str | Path, str | Path]
 
@@ -29,16 +27,17 @@ _NO_WEIGHTS = ("softmax", "embedding")
 _CHECK = "Check the path and its permissions."
 
 
-@dataclass(frozen=True)
-class _AllenNlpFiles:
+class _AllenNlpFiles(NamedTuple):
+    """By the names that `allennlp.read` has for them."""
+
     options: Path
     weights: Path
-    vocabulary: Path | None = None
-    softmax: Path | None = None
+    vocabulary: Path | None
+    softmax: Path | None
 
 
 def recognize(path: str | Path) -> str:
-    """The format of a folder or file: one of `FORMATS`. Raises WeightFileError if it is none of them."""
+    """The format of a folder or file, as it is called above. Raises WeightFileError if it is none of them."""
     path = Path(path)
     with readable(shown(str(path), 300), WeightFileError, _CHECK):
         if _native_folder(path) is not None:
@@ -85,9 +84,7 @@ def _read(model: Model, given: dict[str, Path], with_softmax: bool, narrow: bool
     path = Path(model)
     found = recognize(path)
     if found == "allennlp":
-        files = _allennlp_files(path)
-        beside = {"vocabulary": files.vocabulary, "softmax": files.softmax}
-        return _reader("allennlp").read(files.options, files.weights, **beside | given)
+        return _reader("allennlp").read(**_allennlp_files(path)._asdict() | given)
     if refused := [name for name in given if (found, name) != ("tensorflow", "vocabulary")]:
         raise ConfigError(
             f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.text.formats.conllu import conllu_sentences
+from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.sentences import read_sentences
 
 
@@ -101,8 +101,8 @@ def word(number: object, form: str = "a") -> str:
 @pytest.mark.parametrize("end", [[], ["", word(1, "next")]])
 def test_ids_that_make_no_sense_are_named(rows, message, end):
     with pytest.raises(TextError, match=f"x.conllu:.*{message}"):
-        list(conllu_sentences([*rows, *end], "x.conllu", None))
+        list(treebank_sentences([*rows, *end], "x.conllu", None))
     listed = []
-    found = list(conllu_sentences([*rows, *end], "x.conllu", lambda number, text: listed.append(number)))
-    assert found == ([[], ["next"]] if end else [[]])
+    found = treebank_sentences([*rows, *end], "x.conllu", lambda number, text: listed.append(number))
+    assert [sentence.tokens for sentence in found] == ([[], ["next"]] if end else [[]])
     assert len(listed) == 1

@@ -91,7 +91,7 @@ def main(argv: list[str]) -> int:
             corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
         )
         if trained.senses is None:
-            write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
+            write_static_vectors(unfinished, trained.static)
         else:
             write_sense_vectors(unfinished, trained.senses)
     code = list_skipped(corpus.bad_lines)

@@ -18,7 +18,7 @@ from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.unpacking import OPENERS, PARQUET, as_utf8, open_parquet
 
 Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu", "fasta"]
-FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu", "fasta"]
+FormatChoice = Literal["auto", Format]
 
 STDIN = "-"
 

@@ -6,7 +6,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.tokenizer import sentence_spans, tokenizer
+from elmo.text.tokenizer import sentence_spans
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LINES_LOOKED_AT = 1000
@@ -106,7 +106,8 @@ class FirstLook:
         )
 
     def _on_composition(self, composes: bool) -> str | None:
-        if not (words := decomposed_words(self.words)):
+        words = [word for word in self.words if composed(word)[1] is not None]
+        if not words:
             return None
         short = composed(words[0])[0]
         what_then = (
@@ -230,10 +231,10 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
         if characters > _CHARACTERS_LOOKED_AT:
             break
     lines = [composed(text.replace("\n", " "))[0] for text in texts]
-    punctuation = punctuation_of(lines, tokenizer("unicode"))
+    punctuation = punctuation_of(lines, named_tokenizer("unicode"))
     was_auto = reading.tokenizer == AUTO
     if was_auto and punctuation.is_tokenized:
-        reading = reading.with_tokenizer("whitespace")
+        reading = replace(reading, tokenizer="whitespace")
     tokenize = reading.tokenize if reading.tokenizer in (AUTO, "unicode", "whitespace") else str.split
     sentences = [as_trained(tokens, {}) for tokens in (*given, *map(tokenize, lines))]
     words = [word for row in (*given, *map(str.split, texts)) for word in row]
@@ -242,11 +243,6 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
         several = sum(len(sentence_spans(text)) > 1 for text in texts)
     is_fasta = any(isinstance(row, FastaRecord) for row in given)
     return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several, is_fasta)
-
-
-def decomposed_words(words: Iterable[str]) -> list[str]:
-    """The words that have fewer characters in NFC."""
-    return [word for word in words if composed(word)[1] is not None]
 
 
 class ModelReader:
@@ -266,7 +262,6 @@ class ModelReader:
         tokenizer: str | Tokenize = AUTO,
         *,
         plain_quotes: bool = True,
-        warn: Callable[[str], object] | None = None,
     ) -> list[list[str]]:
         """The tokens of each text; a list of tokens is one too. Warns as `look`.
 
@@ -280,7 +275,7 @@ class ModelReader:
             placed_as_one(text, split, marks, name).tokens if isinstance(text, str) else as_trained(list(text), marks)
             for text in texts
         ]
-        self.look(texts, found, Reading(tokenizer=name, plain_quotes=plain_quotes), warn)
+        self.look(texts, found, Reading(tokenizer=name, plain_quotes=plain_quotes))
         return found
 
     def look(

@@ -24,19 +24,6 @@ _ID = re.compile(rf"(?P<first>{_NUMBER})(?:-(?P<last>{_NUMBER}))?|(?P<empty>\d{{
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
-def conllu_sentences(
-    lines: Iterable[str],
-    name: str,
-    on_bad_line: BadLine | None,
-    first: int = 1,
-    on_new_document: Callable[[], None] | None = None,
-    header: str | None = None,
-) -> Iterator[list[str]]:
-    """The tokens of each sentence; a bad one has none. See `treebank_sentences`."""
-    found = treebank_sentences(lines, name, on_bad_line, first, on_new_document, header)
-    return (sentence.tokens for sentence in found)
-
-
 def treebank_sentences(
     lines: Iterable[str],
     name: str,

@@ -13,7 +13,7 @@ from elmo.disk.bounded import shown
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
-from elmo.text.formats.conllu import conllu_sentences
+from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
 from elmo.text.formats.table import names_separator, table_rows
@@ -155,7 +155,8 @@ def rows_of(
     if form.format == "jsonl":
         return jsonl_rows(lines, name, form.field, on_bad_line, first)
     if form.format == "conllu":
-        return conllu_sentences(lines, name, on_bad_line, first, on_new_document, header)
+        found = treebank_sentences(lines, name, on_bad_line, first, on_new_document, header)
+        return (sentence.tokens for sentence in found)
     if form.format == "conll":
         return conll_sentences(lines, name, form.field, on_bad_line, first, on_new_document)
     if form.format == "csv":

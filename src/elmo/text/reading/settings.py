@@ -1,7 +1,7 @@
 """Reading: how files of text become sentences, by the same settings wherever text is read."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Literal
@@ -57,10 +57,6 @@ class Reading(TextForm):
         require_types(self)
         checked_encoding(self.encoding)
         named_tokenizer(self.tokenizer)
-
-    def with_tokenizer(self, tokenizer: str) -> "Reading":
-        """The same with another tokenizer, for instance the one that was found for "auto"."""
-        return replace(self, tokenizer=tokenizer)
 
     @property
     def tokenize(self) -> Tokenize:

@@ -13,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from elmo.disk.arrays import BYTES_BESIDE, MAX_EXPANSION
 from elmo.disk.bounded import open_regular, readable
 from elmo.errors import ElmoError, WeightFileError
 from elmo.shapes import Float
@@ -26,10 +27,6 @@ _FINGERPRINT_ATTRIBUTE = "elmo_sha256"
 _MAX_DEPTH = 8
 # A model has a few dozen datasets; each link costs some 0.2 ms.
 _MAX_LINKS = 5_000
-# All datasets together may be this much larger than the file. Trained weights hardly shrink at all under gzip, zeros
-# by up to 1,032 times.
-_MAX_EXPANSION = 4
-_BYTES_BESIDE = 16 << 20
 _MEMORY_BLOCK = 1 << 20
 
 
@@ -76,7 +73,7 @@ class Hdf5File:
 
     def _require_plain(self) -> None:
         size = self.path.stat().st_size
-        room = most = _MAX_EXPANSION * size + _BYTES_BESIDE
+        room = most = MAX_EXPANSION * size + BYTES_BESIDE
         for name, dataset in self._datasets.items():
             with _translated(self.path, name):
                 chunks = dataset.chunks or dataset.shape

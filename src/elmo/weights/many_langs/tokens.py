@@ -15,6 +15,7 @@ from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
+from elmo.text.word_list import most_bytes
 
 BOUNDARY_TOKENS = ("<bos>", "<eos>")
 UNKNOWN = "<oov>"
@@ -28,10 +29,6 @@ _MARKS = {
     "padding": "<pad>",
     "unknown": UNKNOWN,
 }
-_MAX_BYTES = 64 << 20
-# What a dictionary may have for each row of its embedding, which the pickle has confirmed by then.
-_BYTES_PER_ROW = 128
-_BYTES_BESIDE = 1 << 20
 GET_AGAIN = "Get the folder again from the model's publisher, all its files together."
 
 
@@ -54,7 +51,7 @@ def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
 def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[str, int]:
     """symbol -> id, moved up by 1. A symbol that occurs twice has its last id, as in the original."""
     with readable(path, WeightFileError, GET_AGAIN):
-        content = read_bytes(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * num_ids))
+        content = read_bytes(path, limit=most_bytes(num_ids))
     dictionary = {}
     for number, line in enumerate(io.BytesIO(content), start=1):
         symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")

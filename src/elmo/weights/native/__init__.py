@@ -1,4 +1,4 @@
 """Our own format: a folder with config.json, model.safetensors and lists of words.
 
-Read `names` first: the files of a model folder. `facts` and `tokens` know config.json and tokens.json.
+Read `names` first: the files of a model folder. `facts` knows config.json and tokens.json.
 """

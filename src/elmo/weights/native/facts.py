@@ -15,6 +15,7 @@ from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
+from elmo.text.word_list import most_bytes
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import text_hash
 from elmo.weights.native.names import CONFIG_FILE, RUN_MODEL, TOKENS_FILE, VOCABULARY_FILE
@@ -25,11 +26,6 @@ FORMAT_VERSION = 1
 _HASHES_KEY = "sha256"
 _HASHED_FILES = (VOCABULARY_FILE, TOKENS_FILE)
 _CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata")
-
-_MAX_BYTES = 64 << 20
-# Bytes for each row of the embeddings, whose number the tensors have confirmed by then.
-_BYTES_PER_ROW = 128
-_BYTES_BESIDE = 1 << 20
 
 
 def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
@@ -136,7 +132,7 @@ def read_token_map(path: Path, config: BiLMConfig) -> TokenMap:
     if default is not None and not is_there(path):
         return default
     rows = config.num_words + (config.num_characters if config.has_characters else 0)
-    values = read_json(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * rows))
+    values = read_json(path, limit=most_bytes(rows))
     try:
         token_map = TokenMap.from_dict(values)
         token_map.ids(token_map.boundary_tokens)

@@ -30,19 +30,16 @@ _FINGERPRINT_KEY = "sha256"
 
 
 def write_tensors(
-    path: Path,
-    tensors: Mapping[str, Float[np.ndarray, "..."]],
-    dtype: StoredType = "float32",
-    types: Mapping[str, StoredType] | None = None,
+    path: Path, tensors: Mapping[str, Float[np.ndarray, "..."]], types: Mapping[str, StoredType] | None = None
 ) -> None:
     """Writes the tensors with their fingerprint. Raises ConfigError if float16 can't hold a value, else OSError.
 
-    `types`: tensors stored otherwise than as `dtype`. int8 is for matrices: whole numbers, in steps of each row's own.
+    `types`: tensors stored otherwise than as float32. int8 is for matrices: whole numbers, in steps of each row's own.
     """
     stored: dict[str, np.ndarray] = {}
     digests = {}
     for name, tensor in sorted(tensors.items()):
-        held = narrowed(name, tensor, (types or {}).get(name, dtype))
+        held = narrowed(name, tensor, (types or {}).get(name, "float32"))
         digests[name] = digest(np.asarray(held))
         stored[name] = held.stored if isinstance(held, Narrow) else held
         if isinstance(held, Narrow) and held.steps is not None:

@@ -21,18 +21,16 @@ from elmo.disk.bounded import is_file, read_bytes, readable, shown
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
-from elmo.weights.allennlp.names import LstmNames, dataset_shapes, read_tensors
+from elmo.weights.allennlp.names import OPTIONS_FILE, SOFTMAX_DATASETS, LstmNames, dataset_shapes, read_tensors
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
 from elmo.weights.tensorflow.sorted_table import is_table
-from elmo.weights.tensorflow.tensor_bundle import TensorBundle
+from elmo.weights.tensorflow.tensor_bundle import TensorBundle, index_of
 
-OPTIONS_FILE = "options.json"
 STATE_FILE = "checkpoint"
-SOFTMAX = {"weight": "softmax/W", "bias": "softmax/b"}
 _SCOPES = {"rnn": "RNN", "multi_rnn_cell": "MultiRNNCell", "lstm_cell": "LSTMCell"}
 # Up to TensorFlow 1.1 the last part of a cell's variable was called otherwise.
 _PARTS = {"weights": "kernel", "biases": "bias"}
@@ -67,15 +65,15 @@ def recognizes(path: Path) -> bool:
     if path.is_dir():
         return (path / STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
     prefix = _without_suffix(path)
-    return is_file(_index(prefix)) or (is_file(prefix) and is_table(prefix))
+    return is_file(index_of(prefix)) or (is_file(prefix) and is_table(prefix))
 
 
-def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
+def read(path: Path, *, vocabulary: Path | None = None) -> Checkpoint:
     """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
 
     options.json must be beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows;
-    None: the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
-    published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
+    None: the file vocab*.txt in the folder, if there is one. Optimizer slots are never read. Raises WeightFileError,
+    TextError.
     """
     prefix = _prefix(Path(path))
     options_file = prefix.parent / OPTIONS_FILE
@@ -83,12 +81,10 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     bundle = TensorBundle(prefix)
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
     files = [options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]
-    return read_hashed(files, lambda: _read(bundle, options, options_file, vocabulary, softmax))
+    return read_hashed(files, lambda: _read(bundle, options, options_file, vocabulary))
 
 
-def _read(
-    bundle: TensorBundle, options: Mapping[str, Any], options_file: Path, vocabulary: Path | None, softmax: bool
-) -> Checkpoint:
+def _read(bundle: TensorBundle, options: Mapping[str, Any], options_file: Path, vocabulary: Path | None) -> Checkpoint:
     variables = variables_of(bundle.shapes)
     shapes = {name: bundle.shapes[variable] for name, variable in variables.items()}
     config = config_of(options, shapes, path=options_file, in_training=True)
@@ -99,7 +95,7 @@ def _read(
         tensors,
         token_map_of(config, words, vocabulary, bundle.index),
         vocabulary=words,
-        softmax=_read_softmax(bundle, variables, config, options, words) if softmax else None,
+        softmax=_read_softmax(bundle, variables, config, options, words),
         source_format="tensorflow",
         metadata={"checkpoint": bundle.index.stem},
     )
@@ -107,10 +103,6 @@ def _read(
 
 def _without_suffix(path: Path) -> Path:
     return path.with_suffix("") if path.suffix == ".index" else path
-
-
-def _index(prefix: Path) -> Path:
-    return prefix.with_name(f"{prefix.name}.index")
 
 
 def _prefix(path: Path) -> Path:
@@ -140,11 +132,11 @@ def _latest(state_file: Path) -> str | None:
 
 
 def _existing(prefix: Path, reason: str) -> Path:
-    if is_file(_index(prefix)) or is_file(prefix):
+    if is_file(index_of(prefix)) or is_file(prefix):
         return prefix
     saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
     raise WeightFileError(
-        f"{prefix.parent}: {shown(_index(prefix).name, 300)} is missing, but {reason}. Checkpoints in this folder: "
+        f"{prefix.parent}: {shown(index_of(prefix).name, 300)} is missing, but {reason}. Checkpoints in this folder: "
         f"{saves}. Get the missing files, or pass the path of a checkpoint that is there."
     )
 
@@ -163,7 +155,7 @@ def _read_tensors(
     bundle: TensorBundle, variables: Mapping[str, str], config: BiLMConfig, options: Path
 ) -> dict[str, np.ndarray]:
     names = LstmNames.found_in(variables, config)
-    found = {name: bundle.shapes[name] for key, name in variables.items() if key not in SOFTMAX.values()}
+    found = {name: bundle.shapes[name] for key, name in variables.items() if key not in SOFTMAX_DATASETS.values()}
     expected = ((variables.get(key, f"lm/{key}"), shape) for key, shape in dataset_shapes(config, names))
     require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
     return read_tensors(lambda dataset: _float32(bundle, variables[dataset]), config, names)
@@ -177,7 +169,7 @@ def _read_softmax(
     words: list[str] | None,
 ) -> dict[str, np.ndarray] | None:
     """The softmax of training, or None; its weight is the word embedding where the options tie the two."""
-    names = SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
+    names = SOFTMAX_DATASETS | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
     found = {variables[name]: bundle.shapes[variables[name]] for name in names.values() if name in variables}
     if not found:
         return None

@@ -6,7 +6,7 @@
 Source: TensorFlow's `tensor_bundle.proto`, `tensor_shape.proto`, `types.proto`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -51,14 +51,14 @@ class _Entry:
     is_partitioned: bool
 
 
-class TensorBundle(Mapping[str, np.ndarray]):
+class TensorBundle:
     """Name -> array of a checkpoint; `bundle[name]` reads that tensor from the disk and verifies its checksum.
 
     `shapes` (name -> shape) and `files` are known without reading any tensor. Raises `WeightFileError`.
     """
 
     def __init__(self, prefix: Path) -> None:
-        self.index = prefix.with_name(f"{prefix.name}.index")
+        self.index = index_of(prefix)
         _refuse_first_version(prefix, self.index)
         table = read_table(self.index)
         try:
@@ -81,12 +81,6 @@ class TensorBundle(Mapping[str, np.ndarray]):
     def files(self) -> list[Path]:
         """The index and every file of tensors."""
         return [self.index, *self._shards.values()]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def __getitem__(self, name: str) -> Shaped[np.ndarray, "..."]:
         entry = self._entries[name]
@@ -123,6 +117,11 @@ class TensorBundle(Mapping[str, np.ndarray]):
                 f"are damaged, or the index belongs to another save. {_GET}"
             )
         return values
+
+
+def index_of(prefix: Path) -> Path:
+    """The index of a checkpoint."""
+    return prefix.with_name(f"{prefix.name}.index")
 
 
 def _refuse_first_version(prefix: Path, index: Path) -> None:
