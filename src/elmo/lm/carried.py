@@ -15,6 +15,8 @@ from elmo.shapes import Float, Int
 
 Row = Sequence[Sequence[str]]
 
+_WINDOW_TOKENS = 4096  # of all rows
+
 
 def carried_nats(
     model: LanguageModel,
@@ -22,7 +24,6 @@ def carried_nats(
     rows: Sequence[Row],
     *,
     steps: int | None = None,
-    max_tokens: int = 4096,
     poll: Poll = lambda: None,
     progress: Progress = SILENT,
 ) -> list[Float[np.ndarray, " predictions"]]:
@@ -30,13 +31,13 @@ def carried_nats(
 
     A row's sentences are in the order they are read, each in the order of the text: the backward language model
     reverses each of them. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
-    `max_tokens`: tokens of a window; `poll` is called for each. `progress`: receives the tokens that are read.
+    `poll` is called every few thousand tokens and may raise to end it. `progress`: receives the tokens that are read.
     """
     numbers, inputs, targets = _numbered(model, direction, rows, steps)
     read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
     found: list[list[Float[np.ndarray, " some"]]] = [[] for _ in rows]
-    width = max(1, math.ceil(max_tokens / max(1, len(rows))))
+    width = max(1, math.ceil(_WINDOW_TOKENS / max(1, len(rows))))
     for start in range(0, max(map(len, inputs), default=0), width):
         window = slice(start, start + width)
         poll()
