@@ -12,6 +12,7 @@ from elmo.engine.engine import State
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.shapes import Float, Int
+from elmo.text.batches import pad
 
 Row = Sequence[Sequence[str]]
 
@@ -41,14 +42,13 @@ def carried_nats(
     for start in range(0, max(map(len, inputs), default=0), width):
         window = slice(start, start + width)
         poll()
-        places, lengths = _padded([row[window] for row in inputs])
-        answers, _ = _padded([row[window] for row in targets])
-        distinct, at = np.unique(places, return_inverse=True)
+        batch, answers = (pad([row[window] for row in them], np.arange(len(rows))) for them in (inputs, targets))
+        distinct, at = np.unique(batch.places, return_inverse=True)
         table = model.token_vectors([numbers[number] for number in distinct])
-        outputs, state = model.continued(direction, table, at.reshape(places.shape), lengths, state)
-        for row, values, length in zip(found, model.nats(outputs, answers, poll), lengths, strict=True):
+        outputs, state = model.continued(direction, table, at.reshape(batch.places.shape), batch.lengths, state)
+        for row, values, length in zip(found, model.nats(outputs, answers.places, poll), batch.lengths, strict=True):
             row.append(values[:length].copy())
-        read.add(int(lengths.sum()))
+        read.add(int(batch.lengths.sum()))
     return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
 
 
@@ -70,13 +70,3 @@ def _numbered(
         inputs.append(np.array(read[:steps], dtype=np.int64))
         targets.append(np.array(follow[:steps], dtype=np.int64))
     return list(numbers), inputs, targets
-
-
-def _padded(
-    rows: Sequence[Int[np.ndarray, " tokens"]],
-) -> tuple[Int[np.ndarray, "rows longest"], Int[np.ndarray, " rows"]]:
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
-    for line, row in zip(padded, rows, strict=True):
-        line[: len(row)] = row
-    return padded, lengths
