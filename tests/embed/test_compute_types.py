@@ -146,12 +146,12 @@ def test_a_weight_changed_in_place_changes_the_vectors(bilm):
 
 def test_int8_is_refused_where_it_would_only_be_imitated():
     with pytest.raises(ConfigError, match="dtype is 'int8', but the device is 'cuda:1'.*Use bfloat16"):
-        chosen_type("int8", torch.device("cuda", 1))
-    assert chosen_type("int8", torch.device("cpu")) == "int8"
+        chosen_type("int8", "cuda:1")
+    assert chosen_type("int8", "cpu") == "int8"
 
 
 @pytest.mark.parametrize(("capability", "expected"), [((7, 5), "float32"), ((8, 0), "bfloat16"), ((9, 0), "bfloat16")])
 def test_auto_is_bfloat16_on_a_gpu_that_has_units_for_it(monkeypatch, capability, expected):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-    assert chosen_type("auto", torch.device("cuda", 0)) == expected
-    assert chosen_type("float32", torch.device("cuda", 0)) == "float32"
+    assert chosen_type("auto", "cuda:0") == expected
+    assert chosen_type("float32", "cuda:0") == "float32"

@@ -1,5 +1,8 @@
 """Windows depend on the stream alone."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from elmo.embed.windows import windows
 
 
@@ -16,3 +19,13 @@ def test_windows_from_a_border_on_are_the_same():
     groups = list(windows(sentences, 6, 30))
     border = sum(map(len, groups[:3]))
     assert list(windows(sentences[border:], 6, 30)) == groups[3:]
+
+
+@given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 10))
+@settings(max_examples=200)
+def test_windows_keep_the_order_and_the_bound_by_any_count(lengths, most):
+    sentences = [["t"] * length for length in lengths]
+    groups = list(windows(sentences, None, most, lambda sentence: max(1, len(sentence))))
+    assert [sentence for group in groups for sentence in group] == sentences
+    assert all(len(group) == 1 or sum(max(1, len(sentence)) for sentence in group) <= most for group in groups)
+    assert all(groups)

@@ -1,5 +1,8 @@
 """What each view shows is what the library computes, rounded."""
 
+import json
+
+import msgspec
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
 from elmo.explorer.texts import own_example
-from elmo.explorer.views import gap_view
+from elmo.explorer.views import Substitutes
 from elmo.lm.substitutes import Prediction
 from elmo.serve.answers import Refusal
 
@@ -48,10 +51,12 @@ def test_the_table_is_that_of_the_similarity(explored):
 
 
 def test_words_for_a_gap_are_those_of_the_predictions():
-    found = gap_view({"forward": Prediction([("bank", 0.5)], 0.25, 2), "both": Prediction([], None, None)})
-    assert (found.forward.best, found.forward.probability, found.forward.rank) == ([("bank", 0.5)], 0.25, 2)
-    assert found.backward is None
-    assert found.both.rank is None
+    found = Substitutes(forward=Prediction([("bank", 0.5)], 0.25, 2), both=Prediction([], None, None))
+    assert json.loads(msgspec.json.encode(found)) == {
+        "forward": {"best": [["bank", 0.5]], "probability": 0.25, "rank": 2},
+        "backward": None,
+        "both": {"best": [], "probability": None, "rank": None},
+    }
 
 
 def test_a_model_without_softmax_says_so(explored):

@@ -64,7 +64,7 @@ def test_a_window_has_the_values_and_gradients_of_the_plain_loop(dtype: torch.dt
 
 def test_three_steps_are_those_of_a_cpu(data: TrainingData, recipe: PretrainConfig) -> None:
     config = replace(recipe, dropout=0.0)  # each device has a generator of its own
-    here, there = Trainer(config, data, "cpu"), Trainer(config, data, CUDA)
+    here, there = Trainer(config, data), Trainer(config, data, Ranks(device=CUDA))
     for _ in range(3):
         one, other = here.step(), there.step()
         assert other.loss == pytest.approx(one.loss, rel=1e-4)
@@ -87,7 +87,8 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
 def test_a_step_does_not_wait_for_the_device_before_its_end(
     data: TrainingData, recipe: PretrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trainer = Trainer(replace(recipe, characters="none"), data, CUDA)  # a char CNN reads the longest word's length
+    without_characters = replace(recipe, characters="none")  # a char CNN reads the longest word's length
+    trainer = Trainer(without_characters, data, Ranks(device=CUDA))
     trainer.step()
     from elmo.pretrain.step import trainer as trainer_module
 

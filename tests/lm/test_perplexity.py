@@ -10,7 +10,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf, fill_rows
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.language_model import LanguageModel
-from elmo.lm.perplexity import contiguous_parts, evaluate, scores
+from elmo.lm.perplexity import contiguous_parts, evaluate, scores, total
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 
@@ -57,10 +57,13 @@ def test_each_prediction_equals_brute_force(trainer: Trainer, model: LanguageMod
             assert score.nats[direction].tolist() == pytest.approx(expected, abs=1e-4)
 
 
-def test_perplexity_counts_every_token_once_whatever_the_batches(trainer: Trainer, model: LanguageModel) -> None:
+def test_perplexity_counts_every_token_once_whatever_the_batches(
+    trainer: Trainer, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = [_brute_force(trainer, sentence) for sentence in SENTENCES]
     for max_tokens in (1, 12, 4096):
-        found = evaluate(model, SENTENCES, max_tokens=max_tokens)
+        monkeypatch.setattr("elmo.lm.perplexity._BATCH_TOKENS", max_tokens)
+        found = evaluate(model, SENTENCES)
         assert found.num_predictions == sum(len(sentence) + 1 for sentence in SENTENCES)
         for direction in ("forward", "backward"):
             nats = sum(sum(score[direction]) for score in expected)
@@ -108,11 +111,12 @@ def _carried_brute_force(trainer: Trainer, direction: str, rows: list[list[list[
 
 @pytest.mark.parametrize("max_tokens", [1, 5, 4096])
 def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
-    trainer: Trainer, model: LanguageModel, max_tokens: int
+    trainer: Trainer, model: LanguageModel, max_tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("elmo.lm.carried._WINDOW_TOKENS", max_tokens)
     parts = contiguous_parts(SENTENCES, 2)
     assert parts == [SENTENCES[:3], SENTENCES[3:]] or parts == [SENTENCES[:2], SENTENCES[2:]]
-    found = list(scores(model, SENTENCES, state="carry", rows=2, max_tokens=max_tokens))
+    found = list(scores(model, SENTENCES, state="carry", rows=2))
     assert [score.sentence for score in found] == SENTENCES
     forward = [nats for row in _carried_brute_force(trainer, "forward", parts) for nats in row]
     assert [nats for score in found for nats in score.nats["forward"]] == pytest.approx(forward, abs=1e-4)
@@ -127,12 +131,12 @@ def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
 
 
 def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(model: LanguageModel) -> None:
-    carried = evaluate(model, [*SENTENCES, []], state="carry", rows=100)
+    carried = evaluate(model, [*SENTENCES, []], state="carry")
     zero = evaluate(model, SENTENCES)
     assert carried.num_predictions == zero.num_predictions
     assert carried.of("mean") == pytest.approx(zero.of("mean"), rel=1e-5)
     with pytest.raises(ConfigError, match="rows must be at least 1 .got 0"):
-        evaluate(model, SENTENCES, state="carry", rows=0)
+        next(scores(model, SENTENCES, state="carry", rows=0))
     with pytest.raises(TextError, match="there is no sentence"):
         evaluate(model, [], state="carry")
 
@@ -147,9 +151,12 @@ def test_rows_pull_sentences_as_the_specification_tells() -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
-def test_the_protocol_of_bilm_tf_equals_its_steps(trainer: Trainer, model: LanguageModel, batch_size: int) -> None:
+def test_the_protocol_of_bilm_tf_equals_its_steps(
+    trainer: Trainer, model: LanguageModel, batch_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elmo.lm.carried._WINDOW_TOKENS", 4)
     text = [*SENTENCES, [], ["the", "cat"], ["a", "dog", "sat"]]
-    found = evaluate_like_bilm_tf(model, text, batch_size=batch_size, max_tokens=4)
+    found = evaluate_like_bilm_tf(model, text, batch_size=batch_size)
     expected = {
         direction: _bilm_tf_steps(trainer, direction, text, batch_size) for direction in ("forward", "backward")
     }
@@ -214,7 +221,7 @@ def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
     monkeypatch.setattr("elmo.model.lm_head._LEAST_TARGETS", 3)
     monkeypatch.setattr(trainer.head, "_nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
     polls = []
-    found = evaluate(model, SENTENCES, poll=lambda: polls.append(1))
+    found = total(scores(model, SENTENCES, poll=lambda: polls.append(1)))
     assert max(sizes) == 3
     assert len(polls) > len(sizes)
     assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)

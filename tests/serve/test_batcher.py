@@ -8,11 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from elmo.serve.answers import Refusal
-from elmo.serve.batcher import Batcher, _groups
+from elmo.serve.batcher import Batcher
 from elmo.serve.service import until
 
 FAR = float("inf")
@@ -207,16 +205,6 @@ def test_a_task_that_is_cancelled_while_it_waits_ends(held):
         assert all(future.cancelled() for future in futures)
 
     asyncio.run(main())
-
-
-@given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 10))
-@settings(max_examples=200)
-def test_groups_keep_the_order_and_the_limit(lengths, most):
-    sentences = [["t"] * length for length in lengths]
-    groups = _groups(sentences, most)
-    assert [sentence for group in groups for sentence in group] == sentences
-    assert all(len(group) == 1 or sum(max(1, len(sentence)) for sentence in group) <= most for group in groups)
-    assert all(groups)
 
 
 def test_requests_of_many_clients_get_the_vectors_of_one(embedder):

@@ -189,8 +189,9 @@ def layer_name(encoder: Encoder, layer: int) -> str:
     return "mean of layers" if is_mean else f"layer {layer + getattr(inner, 'lowest_layer', 0)}"
 
 
-def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
-    """An embedder of the same architecture whose weights are the initial ones: what an untrained network gives.
+def random_embedder(embedder: "Embedder") -> "Embedder":
+    """An embedder of the same architecture whose weights are the initial ones, always the same: what an untrained
+    network gives.
 
     A char CNN with random weights already distinguishes words, and random LSTMs already mix a sentence; only what a
     trained model has above this one was learned.
@@ -202,7 +203,7 @@ def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
     from elmo.model.bilm import BiLM
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(0)
         untrained = BiLM(embedder.bilm.config, embedder.bilm.token_map)
     untrained = untrained.to(embedder.bilm.device).requires_grad_(False)
     return Embedder(untrained, dtype=embedder.dtype, keep_boundaries=embedder.keep_boundaries)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo.analysis.record import Record, row_name
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import ConfigError
+from elmo.process.extra_library import extra_library
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -182,10 +183,7 @@ def plain(axes: Any, **grid: Any) -> None:
 
 def require_matplotlib() -> None:
     """MissingExtraError without matplotlib."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("matplotlib", "analysis", "drawing a figure") from None
+    extra_library("matplotlib.figure", "analysis", "drawing a figure")
 
 
 def save(figure: "Figure", path: Path, suffix: str) -> None:

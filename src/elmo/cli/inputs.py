@@ -4,7 +4,6 @@
 """
 
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from glob import has_magic
@@ -60,13 +59,6 @@ class TextInput:
             return self.stream
         self.bad_lines.clear()
         return placed_sentences(self.paths, self.reading, marks=self.marks, on_bad_line=self.note)
-
-    def noted(self, waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
-        """The tokens of the sentences that aren't blank; each is put into `waiting` until its result comes."""
-        for place in self.sentences():
-            if place.tokens:
-                waiting.append(place)
-                yield place.tokens
 
     def place(self, sentence: PlacedSentence) -> dict[str, str | int]:
         """Where a sentence is, for people and programs: its line, and of several files also its file."""

@@ -195,16 +195,11 @@ def in_torch(checkpoint: Checkpoint, device: str) -> "BiLM":
     return BiLM.from_checkpoint(checkpoint).to(device).requires_grad_(False)
 
 
-if TYPE_CHECKING:
-    import torch
-
-
-def chosen_type(dtype: str, device: "str | torch.device") -> ComputeType:
+def chosen_type(dtype: str, device: str) -> ComputeType:
     """`dtype`, or for "auto" bfloat16 where this CPU's native library or this GPU is fast in it, else float32.
 
     Raises ConfigError for an unknown type, and for int8 on anything but a CPU: there are no such products there.
     """
-    device = str(device)
     if dtype == "auto":
         return "bfloat16" if _is_fast_in_bfloat16(device) else "float32"
     if dtype == "int8" and device != "cpu":

@@ -146,7 +146,7 @@ class Explored:
                 "models don't have one either; explore one that 'elmo pretrain' made.",
                 "model",
             )
-        return views.gap_view(self.model.substitutes(*one, count))
+        return views.Substitutes(**self.model.substitutes(*one, count))
 
     def computation(self, one: Marked) -> Computation:
         """How the vectors of the marked token are computed. Raises ConfigError if `has_computation` is false."""

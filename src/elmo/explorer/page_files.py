@@ -44,7 +44,7 @@ def file_of(name: str) -> tuple[bytes, str] | None:
     return None if content is None else (content, _TYPES[Path(name).suffix])
 
 
-def live_page(answers: str = "null") -> str:
+def live_page(answers: str) -> str:
     """The page for a server, with answers (JSON) to show before any request."""
     return _text("index.html").replace(_DATA, _data(answers))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from elmo.analysis.neighbors.occurrence_map import OccurrenceMap, Picture
+from elmo.analysis.neighbors.occurrence_map import MapPoint, OccurrenceMap, Picture
 from elmo.shapes import Float
 
 if TYPE_CHECKING:
@@ -43,15 +43,6 @@ class Neighbors(msgspec.Struct):
     layers: list[LayerNeighbors]
 
 
-class Point(msgspec.Struct):
-    """One occurrence on the map."""
-
-    tokens: Sequence[str]
-    position: int
-    mark: int | None
-    """0 for A, 1 for B; null: from the index."""
-
-
 class MapLayer(msgspec.Struct):
     """The map as one layer has it; see `Picture`."""
 
@@ -65,7 +56,8 @@ class MapLayer(msgspec.Struct):
 class WordMap(msgspec.Struct):
     """The occurrences of the selected words; one picture for each layer, with weights one more."""
 
-    points: list[Point]
+    points: list[MapPoint]
+    """`mark`: 0 for A, 1 for B; null: from the index."""
     in_index: int
     seed: int
     layers: list[MapLayer]
@@ -77,20 +69,12 @@ class Similarity(msgspec.Struct):
     layers: list[list[list[float]]]
 
 
-class Expected(msgspec.Struct):
-    """What one side of the gap, or both, expects."""
-
-    best: list[tuple[str, float]]
-    probability: float | None
-    rank: int | None
-
-
 class Substitutes(msgspec.Struct):
     """What is expected in a place by its left side, its right side and both; null: the model lacks that direction."""
 
-    forward: Expected | None = None
-    backward: Expected | None = None
-    both: Expected | None = None
+    forward: "Prediction | None" = None
+    backward: "Prediction | None" = None
+    both: "Prediction | None" = None
 
 
 def neighbors_view(layers: "Sequence[dict[str, list[Hit]]]") -> Neighbors:
@@ -100,18 +84,12 @@ def neighbors_view(layers: "Sequence[dict[str, list[Hit]]]") -> Neighbors:
 
 def map_view(found: OccurrenceMap, seed: int) -> WordMap:
     """The occurrences on a plane, drawn with this seed."""
-    points = [Point(one.tokens, one.position, one.mark) for one in found.occurrences]
-    return WordMap(points, found.in_index, seed, list(map(_map_layer, found.layers)))
+    return WordMap(found.occurrences, found.in_index, seed, list(map(_map_layer, found.layers)))
 
 
 def compare_view(tables: Iterable[Float[np.ndarray, "rows columns"]]) -> Similarity:
     """Cosines of the tokens of two sentences."""
     return Similarity([_rounded(table) for table in tables])
-
-
-def gap_view(found: "dict[str, Prediction]") -> Substitutes:
-    """The words that each direction expects, of `elmo.lm.substitutes.substitutes`."""
-    return Substitutes(**{name: Expected(one.best, one.probability, one.rank) for name, one in found.items()})
 
 
 def _near(hits: "list[Hit]") -> list[Near]:

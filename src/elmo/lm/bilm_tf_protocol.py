@@ -14,7 +14,7 @@ from typing import Any
 
 from elmo.errors import TextError
 from elmo.lm.carried import carried_nats
-from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.language_model import LanguageModel
 from elmo.lm.sums import Perplexity
 from elmo.process.progress.report import Progress, following
 from elmo.setting_checks import PositiveInt, require_value
@@ -49,14 +49,12 @@ def evaluate_like_bilm_tf(
     sentences: Iterable[Sequence[str]],
     *,
     batch_size: int = BATCH_SIZE,
-    max_tokens: int = 4096,
-    poll: Poll = lambda: None,
     progress: Progress | bool = False,
 ) -> BilmTfPerplexity:
     """bilm-tf's perplexity: exp of the mean over steps of the mean over rows and directions.
 
-    `batch_size`: rows, each with its own carried state. `poll` is called every few seconds and may raise to end it.
-    `progress`: receives the tokens that each direction reads; True: bars on stderr.
+    `batch_size`: rows, each with its own carried state. `progress`: receives the tokens that each direction reads;
+    True: bars on stderr.
     Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
     require_value("batch_size", batch_size, PositiveInt)
@@ -68,11 +66,10 @@ def evaluate_like_bilm_tf(
             f"bilm-tf's protocol measures nothing. Use --batch-size {max(1, len(text) // 2)} or less, or a longer text."
         )
     order = [[text[i] for i in row] for row in rows]
-    options: dict[str, Any] = {"steps": steps, "max_tokens": max_tokens, "poll": poll}
     nats = {}
     with following(progress) as reported:
         for direction in model.config.directions:
-            read = carried_nats(model, direction, order, **options, progress=reported)
+            read = carried_nats(model, direction, order, steps=steps, progress=reported)
             nats[direction] = sum(float(values.sum(dtype="float64")) for values in read)
     return _result(text, rows, steps, nats, model.target_ids)
 

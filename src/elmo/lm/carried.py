@@ -12,8 +12,11 @@ from elmo.engine.engine import State
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.shapes import Float, Int
+from elmo.text.batches import pad
 
 Row = Sequence[Sequence[str]]
+
+_WINDOW_TOKENS = 4096  # of all rows
 
 
 def carried_nats(
@@ -22,7 +25,6 @@ def carried_nats(
     rows: Sequence[Row],
     *,
     steps: int | None = None,
-    max_tokens: int = 4096,
     poll: Poll = lambda: None,
     progress: Progress = SILENT,
 ) -> list[Float[np.ndarray, " predictions"]]:
@@ -30,24 +32,23 @@ def carried_nats(
 
     A row's sentences are in the order they are read, each in the order of the text: the backward language model
     reverses each of them. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
-    `max_tokens`: tokens of a window; `poll` is called for each. `progress`: receives the tokens that are read.
+    `poll` is called every few thousand tokens and may raise to end it. `progress`: receives the tokens that are read.
     """
     numbers, inputs, targets = _numbered(model, direction, rows, steps)
     read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
     found: list[list[Float[np.ndarray, " some"]]] = [[] for _ in rows]
-    width = max(1, math.ceil(max_tokens / max(1, len(rows))))
+    width = max(1, math.ceil(_WINDOW_TOKENS / max(1, len(rows))))
     for start in range(0, max(map(len, inputs), default=0), width):
         window = slice(start, start + width)
         poll()
-        places, lengths = _padded([row[window] for row in inputs])
-        answers, _ = _padded([row[window] for row in targets])
-        distinct, at = np.unique(places, return_inverse=True)
+        batch, answers = (pad([row[window] for row in them], np.arange(len(rows))) for them in (inputs, targets))
+        distinct, at = np.unique(batch.places, return_inverse=True)
         table = model.token_vectors([numbers[number] for number in distinct])
-        outputs, state = model.continued(direction, table, at.reshape(places.shape), lengths, state)
-        for row, values, length in zip(found, model.nats(outputs, answers, poll), lengths, strict=True):
+        outputs, state = model.continued(direction, table, at.reshape(batch.places.shape), batch.lengths, state)
+        for row, values, length in zip(found, model.nats(outputs, answers.places, poll), batch.lengths, strict=True):
             row.append(values[:length].copy())
-        read.add(int(lengths.sum()))
+        read.add(int(batch.lengths.sum()))
     return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
 
 
@@ -69,13 +70,3 @@ def _numbered(
         inputs.append(np.array(read[:steps], dtype=np.int64))
         targets.append(np.array(follow[:steps], dtype=np.int64))
     return list(numbers), inputs, targets
-
-
-def _padded(
-    rows: Sequence[Int[np.ndarray, " tokens"]],
-) -> tuple[Int[np.ndarray, "rows longest"], Int[np.ndarray, " rows"]]:
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
-    for line, row in zip(padded, rows, strict=True):
-        line[: len(row)] = row
-    return padded, lengths

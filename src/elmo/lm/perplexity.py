@@ -35,7 +35,9 @@ from elmo.text.vocabulary import TargetIds
 
 EvaluationState = Literal["zero", "carry"]
 
-_FIRST_WINDOW = 128  # sentences; small, so that a person soon sees progress and how long it will take
+# Sentences that are scored together; few at first, so that a person soon sees progress and how long it will take.
+_FIRST_WINDOW, _WINDOW = 128, 2048
+_BATCH_TOKENS = 4096  # padding included
 
 
 @dataclass(frozen=True)
@@ -119,23 +121,18 @@ def evaluate(
     sentences: Iterable[Sequence[str]],
     *,
     state: EvaluationState = "zero",
-    rows: int = 16,
-    max_tokens: int = 4096,
-    poll: Poll = lambda: None,
     progress: Progress | bool = False,
 ) -> Perplexity:
     """Perplexity of a text; empty sentences are left out. Raises TextError if there is no other.
 
-    `poll` is called every few seconds and may raise to end it. `progress`: receives the sentences that are scored and,
-    with state "carry", the tokens that each direction reads; True: bars on stderr. The other arguments are those of
-    `scores`.
+    `progress`: receives the sentences that are scored and, with state "carry", the tokens that each direction reads;
+    True: bars on stderr.
     """
     some = (sentence for sentence in sentences if len(sentence))
     known = sum(1 for sentence in sentences if len(sentence)) if isinstance(sentences, Sequence) else None
     with following(progress) as reported:
-        found = scores(model, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll, progress=reported)
         scored = Count(reported, "scoring", known, "sentences")
-        perplexity = total(scored.each(found))
+        perplexity = total(scored.each(scores(model, some, state=state, progress=reported)))
         scored.finish()
     return perplexity
 
@@ -182,48 +179,43 @@ def scores(
     *,
     state: EvaluationState = "zero",
     rows: int = 16,
-    max_tokens: int = 4096,
-    window: int = 2048,
     poll: Poll = lambda: None,
     progress: Progress = SILENT,
 ) -> Iterator[SentenceScore]:
     """Each sentence's nats, in order.
 
-    state "zero": `window` sentences at a time are sorted by length and batched, `max_tokens` with padding in a batch.
+    state "zero": some 2,000 sentences at a time are sorted by length and batched.
     state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
-    `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
+    `poll` is called every few seconds and may raise to end it. `progress`: with state "carry" it receives the tokens
+    that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
     require_value("state", state, EvaluationState)
     iterator = iter(sentences)
     if state == "carry":
-        yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
+        yield from _carried_scores(model, list(iterator), rows, poll, progress)
         return
-    size = min(window, _FIRST_WINDOW)
+    size = _FIRST_WINDOW
     while some := list(itertools.islice(iterator, size)):
-        yield from _score_window(model, some, max_tokens, poll)
-        size = min(window, 2 * size)
+        yield from _score_window(model, some, poll)
+        size = min(_WINDOW, 2 * size)
 
 
-def sentence_scores(
-    model: LanguageModel, sentences: Iterable[Sequence[str]], *, max_tokens: int = 4096
-) -> Iterator[SentenceLogProbability]:
+def sentence_scores(model: LanguageModel, sentences: Iterable[Sequence[str]]) -> Iterator[SentenceLogProbability]:
     """One score for each sentence, in order, an empty one included. Every sentence starts from a zero
     state. Memory: some 2,000 sentences at a time."""
-    for score in scores(model, sentences, max_tokens=max_tokens):
+    for score in scores(model, sentences):
         nats = {direction: -float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
         yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, score.num_unknown)
 
 
-def _score_window(
-    model: LanguageModel, sentences: list[Sequence[str]], max_tokens: int, poll: Poll
-) -> list[SentenceScore]:
+def _score_window(model: LanguageModel, sentences: list[Sequence[str]], poll: Poll) -> list[SentenceScore]:
     ids = model.target_ids
     tokens, places = number_tokens(sentences, model.token_map.boundary_tokens)
     table = model.token_vectors(tokens)
     targets = np.array([ids.begin, ids.end, *map(ids.id, tokens[2:])])
     result: list[SentenceScore | None] = [None] * len(sentences)
-    for rows in bucket([len(line) for line in places], max_tokens):
+    for rows in bucket([len(line) for line in places], _BATCH_TOKENS):
         poll()
         batch = pad(places, rows)
         outputs = model.outputs(table, batch.places, batch.lengths)
@@ -239,14 +231,14 @@ def _score_window(
 
 
 def _carried_scores(
-    model: LanguageModel, sentences: list[Sequence[str]], rows: int, max_tokens: int, poll: Poll, progress: Progress
+    model: LanguageModel, sentences: list[Sequence[str]], rows: int, poll: Poll, progress: Progress
 ) -> Iterator[SentenceScore]:
     """In the order of the text."""
     parts = contiguous_parts(sentences, rows)
     nats: dict[str, list[Float[np.ndarray, " some"]]] = {}
     for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
-        read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll, progress=progress)
+        read = carried_nats(model, direction, order, poll=poll, progress=progress)
         found: list[Float[np.ndarray, " some"]] = []
         for numbers, part in zip(read, order, strict=True):
             split = np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in part])[:-1])

@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.windows import windows
 from elmo.layer_choice import Layers
 from elmo.serve.answers import Refusal
 
@@ -113,8 +114,8 @@ class Batcher:
             found = [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
             return [_done_with(part.then, its) for part, its in zip(parts, found, strict=True)]
 
-        groups = _groups(sentences, self.max_batch_tokens)
-        return self._admit([_Part(kind, _weight(group), deadline, compute, group, then) for group in groups])
+        groups = windows(sentences, None, self.max_batch_tokens, _weight)
+        return self._admit([_Part(kind, sum(map(_weight, it)), deadline, compute, it, then) for it in groups])
 
     def run(self, function: Callable[[], T], tokens: int, deadline: float) -> "asyncio.Future[T]":
         """`function()`, in the compute thread, by itself; `tokens` says how much work it is, in tokens to embed."""
@@ -223,23 +224,9 @@ def _settle(parts: list[_Part], results: list[object]) -> None:
         parts[0].future.get_loop().call_soon_threadsafe(settle)
 
 
-def _groups(sentences: Sequence[Sentence], max_tokens: int) -> list[list[Sentence]]:
-    """Neighboring sentences together, up to `max_tokens` tokens; a longer one is alone."""
-    groups: list[list[Sentence]] = []
-    room = 0
-    for sentence in sentences:
-        weight = max(1, len(sentence))
-        if not groups or weight > room:
-            groups.append([])
-            room = max_tokens
-        groups[-1].append(sentence)
-        room -= weight
-    return groups
-
-
-def _weight(sentences: Sequence[Sentence]) -> int:
-    """Tokens, but at least one for each sentence: an empty one is work too."""
-    return sum(max(1, len(sentence)) for sentence in sentences)
+def _weight(sentence: Sentence) -> int:
+    """Tokens, but at least one: an empty sentence is work too."""
+    return max(1, len(sentence))
 
 
 def too_late() -> Refusal:

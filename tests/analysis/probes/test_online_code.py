@@ -31,7 +31,7 @@ def test_a_code_is_short_for_vectors_that_hold_the_tags_and_uniform_for_those_th
 
 def test_a_code_equals_a_plain_loop():
     split, lengths = tagged(60, informative=True, seed=3)
-    order = np.random.default_rng(7).permutation(60)
+    order = np.random.default_rng(0).permutation(60)
     starts = np.cumsum(lengths) - lengths
     sentences = [list(range(starts[one], starts[one] + lengths[one])) for one in order]
     total = lengths.sum()
@@ -56,7 +56,7 @@ def test_a_code_equals_a_plain_loop():
         for token in part:
             own = probe.probabilities(Split(split.vectors[[token]], split.tags[[token]]))[0]
             bits -= np.log2((len(train) * own + 1 / 4) / (len(train) + 1))
-    assert online_code(split, lengths, num_tags=4, seed=7).bits == pytest.approx(bits, rel=1e-6)
+    assert online_code(split, lengths, num_tags=4).bits == pytest.approx(bits, rel=1e-6)
 
 
 def test_a_tag_that_comes_late_has_a_finite_code():

@@ -8,6 +8,7 @@ import pytest
 
 from elmo.analysis.encoders import StaticEncoder, WithAverage
 from elmo.analysis.measures import unit
+from elmo.analysis.record import row_name
 from elmo.analysis.senses.experiment import sense_table
 from elmo.analysis.senses.files import SenseFiles, key_file
 from elmo.analysis.senses.inventory import Inventory, SeenSenses, count_senses, most_frequent_or_first, read_inventory
@@ -53,7 +54,7 @@ def test_every_layer_answers_as_a_plain_loop_does(files, embedder, recorded_prog
     table = sense_table(files, {"biLM": WithAverage(embedder)}, progress=recorded_progress)
     name = files.train.name
     recorded_progress.require({f"reading {name}": "sentences", f"biLM: embedding {name}": "sentences"})
-    systems = {system.name: table.together(system) for system in table.systems}
+    systems = {row_name(vars(system)): table.together(system) for system in table.systems}
     assert systems["biLM, layer 1"] == plain_answers(files, embedder, 1)
     assert systems["biLM, layer 2"] == plain_answers(files, embedder, 2)
     assert list(systems) == [
@@ -76,7 +77,7 @@ def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them
     static = StaticVectors(("bank", "river"), np.eye(2, dtype=np.float32))
     table = sense_table(files, {"static": StaticEncoder(static)})
     system = table.systems[-1]
-    assert system.name == "static"
+    assert (system.encoder, system.layer) == ("static", "")
     assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
 
 

@@ -20,7 +20,6 @@ from elmo.embed.corpus.places import require_space
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import VectorLayout, files_of, format_of
 from elmo.embed.storage.readers import read_vectors
-from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import FileContent
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Progress
@@ -325,7 +324,7 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
     with pytest.raises(OutputError) as told:
         embed_corpus(embedder, text, tmp_path / "vectors.npy")
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
-    text_bytes = TextColumns().overhead_bytes(tokens, 27) + 400 * 27
+    text_bytes = 48 * tokens + 424 * 27
     needed, less = (f"{(tokens * size + text_bytes) / 1e6:.1f} MB" for size in (192, 64))
     assert str(told.value) == (
         f"Not enough disk: {needed} needed for {tokens} tokens (3 layers, float32), "

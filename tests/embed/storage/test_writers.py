@@ -1,6 +1,8 @@
 """Files of vectors: AllenNLP's layout, npy, Parquet, and the way back."""
 
 import json
+import sys
+import threading
 
 import h5py
 import numpy as np
@@ -91,6 +93,31 @@ def test_parquet_has_a_row_for_each_line(embedder, text, lines, tmp_path):
     assert parquet.ParquetFile(tmp_path / "vectors.parquet").num_row_groups == 3
 
 
+def test_threads_that_read_one_parquet_file_get_their_own_rows(embedder, text, tmp_path):
+    pytest.importorskip("pyarrow")
+    embed_corpus(embedder, text, tmp_path / "vectors.parquet", window=3)
+    wrong = []
+    before = sys.getswitchinterval()
+    with read_vectors(tmp_path / "vectors.parquet") as vectors:
+        expected, lines = list(vectors), [vectors.row(row).line for row in range(len(vectors))]
+
+        def read(step: int) -> None:
+            for row in (step * number % len(lines) for number in range(100)):
+                if not np.array_equal(vectors[row], expected[row]) or vectors.row(row).line != lines[row]:
+                    wrong.append(row)
+
+        threads = [threading.Thread(target=read, args=(step,)) for step in (1, 5, 7)]
+        sys.setswitchinterval(1e-6)
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(before)
+    assert not wrong
+
+
 def test_boundaries_have_vectors_on_blank_lines_too(tiny_checkpoint, text, tmp_path):
     from elmo.embed.embedder import Embedder
 
@@ -111,16 +138,7 @@ def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
 
 
 def test_parquet_without_pyarrow_says_what_to_install(embedder, text, tmp_path, monkeypatch):
-    import builtins
-
-    real = builtins.__import__
-
-    def without(name, *rest, **named):
-        if name.startswith("pyarrow"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name="pyarrow")
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"writing Parquet needs pyarrow.*pyelmo\[data\]"):
         embed_corpus(embedder, text, tmp_path / "vectors.parquet")
     assert not (tmp_path / "vectors.parquet.partial").exists()
@@ -151,6 +169,12 @@ def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
         with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: .* Embed the text"):
             read_vectors(output)
     output.write_bytes(good)
+    metadata = tmp_path / "v.npy.metadata.json"
+    for facts in ("[]", '{"files": 3}'):
+        metadata.write_text(facts, encoding="utf-8")
+        with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: .* Embed the text"):
+            read_vectors(output)
+    metadata.unlink()
     for other in (places[:-1], places[::-1], places + 1, places[:0], places * 2):
         np.save(offsets, other)
         with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: its .* vectors"):

@@ -515,7 +515,7 @@ def test_no_number_stops_with_the_state_before_saved(
     run = RunFolder(tmp_path / "run")
     assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
     restored = Trainer(recipe, data)
-    restore_from(run.checkpoints / "step-00000004-before-nan", restored)
+    restore_from(run.checkpoints / "step-00000004-before-nan", restored, recipe)
     assert restored.position.to_dict() == good.position.to_dict()
     assert all((value == good.tensors()[name]).all() for name, value in restored.tensors().items())
     assert str(error.value) in (run.path / "log.txt").read_text(encoding="utf-8")

@@ -8,13 +8,13 @@ may be missing are hits.
 """
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmo.errors import MissingExtraError, TextError
+from elmo.errors import TextError
+from elmo.process.extra_library import extra_library
 from elmo.shapes import Float, Int
 
 DEPTHS = (1024, 16_384)
@@ -65,7 +65,4 @@ class Candidates:
 
 def require_library() -> Any:
     """FAISS. Raises MissingExtraError without it."""
-    try:
-        return import_module("faiss")
-    except ImportError:
-        raise MissingExtraError("faiss", "faiss", "approximate search in a context index") from None
+    return extra_library("faiss", "faiss", "approximate search in a context index")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elmo.analysis.encoders import token_layers
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
 from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
@@ -48,8 +49,8 @@ def neighbors(
     compared without the mean over the index. Raises ConfigError for a place outside the sentence.
     """
     require_place(tokens, place)
-    (layers,) = embedder.embed([tokens])
-    vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
+    (layers,) = token_layers(embedder, [tokens])
+    vectors = layers[:, place]
     queries: list[tuple[LayerOrWeights, np.ndarray]] = list(enumerate(vectors))
     if weights is not None:
         queries.append((list(weights), index.checked_weights(weights) @ vectors))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import ConfigError
+from elmo.process.extra_library import extra_library
 
 STRENGTHS = (1e-3, 1e-4, 1e-5, 1e-6)
 """Factors of the squared weights, beside the mean cross-entropy of a token."""
@@ -102,7 +103,7 @@ class Regression:
 
     def fit(self, strength: float) -> tuple[Float[np.ndarray, "dim num"], Float[np.ndarray, " num"]]:
         """(weights, bias) in float32."""
-        minimize = _minimizer()
+        minimize = extra_library("scipy.optimize", "analysis", "fitting probes").minimize
         scale = np.sqrt(self._variances.clip(min=0) + _PENALTY_FACTOR * strength + _LEAST_VARIANCE)
         to_white, from_white = (
             (self._directions * factor) @ self._directions.T for factor in (scale, 1 / scale)
@@ -138,11 +139,3 @@ class Regression:
         pulled = penalty @ parameters[:-1]
         gradient = np.concatenate([inputs.T @ errors / len(inputs) + 2 * pulled, errors.mean(axis=0)[None]])
         return entropy + float((parameters[:-1] * pulled).sum()), gradient.ravel().astype(np.float64)
-
-
-def _minimizer():  # noqa: ANN202 - a function of an optional library
-    try:
-        from scipy.optimize import minimize
-    except ImportError:
-        raise MissingExtraError("scipy", "analysis", "fitting probes") from None
-    return minimize

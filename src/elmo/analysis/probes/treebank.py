@@ -78,7 +78,7 @@ def majority_tags(train: Sequence[TreebankSentence], test: Sequence[TreebankSent
     return [best.get(word, fallback) for sentence in test for word in sentence.tokens]
 
 
-def control_tags(splits: Sequence[Sequence[TreebankSentence]], seed: int = 0) -> list[list[TreebankSentence]]:
+def control_tags(splits: Sequence[Sequence[TreebankSentence]], seed: int) -> list[list[TreebankSentence]]:
     """The same sentences with a random tag for each word type, drawn by the tags' frequencies in the first split."""
     random = np.random.default_rng(seed)
     counts = Counter(tag for sentence in splits[0] for tag in sentence.tags)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 
 from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
@@ -28,11 +27,6 @@ class SenseSystem:
     ties: int = 0
     """Answers for which another sense was equally near, so that frequency decided."""
 
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        return ", ".join(filter(None, (self.encoder, self.layer)))
-
 
 @dataclass(frozen=True)
 class SenseTable:
@@ -43,17 +37,13 @@ class SenseTable:
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
-        below = {system.name: before for before, system in pairwise(self.systems) if before.encoder == system.encoder}
-        bilm = {(system.encoder, _number(system)): system for system in self.systems if system.encoder.startswith(BILM)}
-        of_bilm = {one.name: bilm.get((one.encoder.replace(FORWARD, BILM), _number(one))) for one in self.systems}
-        rows = [
-            self._row(
-                system,
-                below.get(system.name) if system.encoder else None,
-                of_bilm[system.name] if system.encoder.startswith(FORWARD) else None,
-            )
-            for system in self.systems
-        ]
+        by_layer = {(system.encoder, _number(system)): system for system in self.systems}
+        rows = []
+        for before, system in zip((None, *self.systems), self.systems, strict=False):
+            below = before if before is not None and system.encoder and before.encoder == system.encoder else None
+            is_half = system.encoder.startswith(FORWARD)
+            bilm = by_layer.get((system.encoder.replace(FORWARD, BILM), _number(system))) if is_half else None
+            rows.append(self._row(system, below, bilm))
         return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
     def scores(self, system: SenseSystem) -> dict[str, SenseScore]:
@@ -107,28 +97,24 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
     the sentences that are read, and those embedded with each encoder; True: bars on stderr.
     """
     with following(progress) as reported:
-        return _sense_table(files, encoders, reported)
-
-
-def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: Progress) -> SenseTable:
-    data = read_files(files, progress)
-    seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
-    require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
-    systems = [
-        _baseline(FIRST_SENSE, sets, inventory.first_sense),
-        _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
-    ]
-    for name, encoder in encoders.items():
-        embedded = Count(progress, f"{name}: embedding {files.train.name}", data.num_sentences, "sentences")
-        instances = instance_vectors(embedded.each(read_sentences(files.train)), encoder)
-        voters = TrainingInstances(seen, inventory) if dev else None
-        instances = voters.collected(instances, keys) if voters else instances
-        nearest = NearestSense(train(instances, keys, seen, encoder), seen, inventory)
-        found = {one.name: [*_answers(one, encoder, nearest)] for one in sets}
-        systems += [_layer(name, encoder, layer, found) for layer in range(encoder.num_layers)]
-        if voters and dev:
-            systems += _voted(name, encoder, voters, dev, sets)
-    return SenseTable(sets, tuple(systems))
+        data = read_files(files, reported)
+        seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
+        require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
+        systems = [
+            _baseline(FIRST_SENSE, sets, inventory.first_sense),
+            _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
+        ]
+        for name, encoder in encoders.items():
+            embedded = Count(reported, f"{name}: embedding {files.train.name}", data.num_sentences, "sentences")
+            instances = instance_vectors(embedded.each(read_sentences(files.train)), encoder)
+            voters = TrainingInstances(seen, inventory) if dev else None
+            instances = voters.collected(instances, keys) if voters else instances
+            nearest = NearestSense(train(instances, keys, seen, encoder), seen, inventory)
+            found = {one.name: [*_answers(one, encoder, nearest)] for one in sets}
+            systems += [_layer(name, encoder, layer, found) for layer in range(encoder.num_layers)]
+            if voters and dev:
+                systems += _voted(name, encoder, voters, dev, sets)
+        return SenseTable(sets, tuple(systems))
 
 
 def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> SenseSystem:

@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from elmo.analysis.encoders import token_layers
 from elmo.analysis.measures import EQUAL, unit, votes
-from elmo.analysis.senses.inventory import Inventory, SeenSenses, Word
+from elmo.analysis.senses.inventory import Inventory, SeenSenses, Word, most_frequent_or_first
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance
 from elmo.embed.encoder import Encoder
 
@@ -130,7 +130,7 @@ class TrainingInstances:
         """
         stored = self._vectors.get(word)
         if stored is None:
-            only = self.seen.most_frequent(word) or self.inventory.first_sense(word)
+            only = most_frequent_or_first(word, self.seen, self.inventory)
             return [[only] * len(vectors) for _ in VOTERS]
         cosines = np.einsum("nld,ld->ln", np.stack(stored).astype(np.float32), unit(vectors))
         return [[self._vote(word, of_layer, k) for of_layer in cosines] for k in VOTERS]

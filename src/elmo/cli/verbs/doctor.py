@@ -21,7 +21,6 @@ from typing import Literal
 
 import elmo
 from elmo.cli.examples import examples_of
-from elmo.process.device import has_torch
 from elmo.process.resources import IDLE_THREAD_VARIABLES, num_cores
 
 # Systems whose library was built elsewhere.
@@ -163,8 +162,6 @@ def _library(name: str, oldest: str) -> Finding:
 
 def _version(name: str) -> str | None:
     """The installed one; None without."""
-    if name == "torch" and not has_torch():
-        return None
     try:
         if name == "torch" and find_spec(name) is None:  # its metadata alone were left, or something hides it
             return None

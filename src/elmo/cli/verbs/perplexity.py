@@ -1,9 +1,9 @@
 """`elmo perplexity`: how well a model predicts a text."""
 
 import json
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -137,13 +137,14 @@ def _exact(
     from elmo.lm.perplexity import BySource, scores, total
 
     by_source = None if documents is None else BySource(documents)
-    places: deque[PlacedSentence] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
-    found = scores(model, text.noted(places), state=arguments.state, rows=rows, progress=progress)
+    places, read = tee(place for place in text.sentences() if place.tokens)
+    tokens = (place.tokens for place in read)
+    found = zip(scores(model, tokens, state=arguments.state, rows=rows, progress=progress), places, strict=True)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     scored = Count(progress, "scoring", num_sentences, "sentences")
     with result_file(arguments.per_token, force=arguments.force) as file:
-        facts: dict[str, Any] = total(scored.each(_noted(found, places, text, each, file, by_source))).to_dict()
+        facts: dict[str, Any] = total(scored.each(_noted(found, text, each, file, by_source))).to_dict()
     scored.finish()
     if by_source is not None:
         facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
@@ -151,8 +152,7 @@ def _exact(
 
 
 def _noted(
-    found: "Iterable[SentenceScore]",
-    places: deque[PlacedSentence],
+    found: "Iterable[tuple[SentenceScore, PlacedSentence]]",
     text: TextInput,
     each: list[dict[str, Any]] | None,
     file: TextIO | None,
@@ -161,8 +161,7 @@ def _noted(
     """Passes the scores on, and leaves each sentence's figures in `each` and `by_source`, each token's in `file`."""
     from elmo.lm.perplexity import total
 
-    for score in found:
-        place = places.popleft()
+    for score, place in found:
         named = text.place(place)
         if each is not None:
             each.append(named | total([score]).to_dict())

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections import deque
 from dataclasses import dataclass, field
+from itertools import tee
 from typing import Annotated, Any
 
 import tyro
@@ -12,7 +12,6 @@ from elmo.cli.arguments import DeviceOption, LanguageModelOption, NoProgress, pa
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import ReadingFlags, model_and_texts, text_input, vocabulary_of
 from elmo.process.progress.report import Count, following
-from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
 
 
@@ -44,13 +43,12 @@ def main(argv: list[str]) -> int:
     from elmo.lm.named_model import load_language_model
     from elmo.lm.perplexity import sentence_scores
 
-    waiting: deque[PlacedSentence] = deque()
-    found = sentence_scores(load_language_model(model, arguments.device), text.noted(waiting))
+    places, read = tee(place for place in text.sentences() if place.tokens)
+    found = sentence_scores(load_language_model(model, arguments.device), (place.tokens for place in read))
     # Scores that appear on a terminal show by themselves how far it is.
     with following(not arguments.quiet and not sys.stdout.isatty()) as progress:
         scored = Count(progress, "scoring", None, "sentences")
-        for index, score in enumerate(scored.each(found)):
-            place = waiting.popleft()
+        for index, (score, place) in enumerate(zip(scored.each(found), places, strict=True)):
             values = text.place(place) | score.to_dict() | {"sentence": " ".join(place.tokens)}
             if not index and not arguments.json:
                 print("\t".join(values))

@@ -99,7 +99,6 @@ def embed_corpus(
     """
     require_value("workers", workers, PositiveInt)
     require_value("store", store, StoredType)
-    require_value("window", window, PositiveInt | None)
     pool = checked_pool(pool)
     which = _shard(shard, embedder)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])

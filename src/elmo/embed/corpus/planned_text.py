@@ -135,7 +135,7 @@ def planned_text(
 def windows_of(lengths: Iterable[int], limits: tuple[int, int | None]) -> list[range]:
     """The windows of rows of these lengths, of at most so many rows and tokens."""
     borders = [0]
-    for window in windows(lengths, *limits, length=int):
+    for window in windows(lengths, *limits, length=lambda tokens: tokens + 2):
         borders.append(borders[-1] + len(window))
     return [range(first, stop) for first, stop in pairwise(borders)]
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import ConfigError
+from elmo.process.extra_library import extra_library
 from elmo.shapes import Float, Float32, Shaped
 
 if TYPE_CHECKING:
@@ -29,13 +30,7 @@ def checked_output(output: object) -> OutputType:
 
 def require_pandas(purpose: str) -> Any:
     """The module; MissingExtraError if it is not installed."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        if error.name != "pandas":  # it is there, but something it needs is not
-            raise
-        raise MissingExtraError("pandas", "data", purpose) from None
-    return pandas
+    return extra_library("pandas", "data", purpose)
 
 
 def as_output(

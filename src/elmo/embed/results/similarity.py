@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elmo.embed.results.pooling import normalized
+from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.process.keywords import known_keywords
 from elmo.shapes import Bool, Float32, Int
@@ -116,17 +117,8 @@ class _Text:
 
 def _groups(texts: Sequence[_Text], most: int) -> Iterator[list[int]]:
     """The places of texts that have tokens, in runs of at most so many tokens; a longer text is alone."""
-    group: list[int] = []
-    tokens = 0
-    for place, text in enumerate(texts):
-        if group and len(text) and tokens + len(text) > most:
-            yield group
-            group, tokens = [], 0
-        if len(text):
-            group.append(place)
-            tokens += len(text)
-    if group:
-        yield group
+    places = (place for place, text in enumerate(texts) if len(text))
+    return windows(places, None, most, lambda place: len(texts[place]))
 
 
 def _starts(texts: Sequence[_Text]) -> Int[np.ndarray, " texts"]:

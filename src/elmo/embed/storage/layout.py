@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError, MissingExtraError, OutputError
+from elmo.errors import ConfigError, OutputError
+from elmo.process.extra_library import extra_library
 from elmo.setting_checks import require_value
 from elmo.shapes import Float, Int
 
@@ -105,14 +106,8 @@ def files_of(output: Path, file_format: FileFormat) -> tuple[Path, ...]:
 
 def require_pyarrow(purpose: str) -> Any:
     """pyarrow, with its module for Parquet. Raises MissingExtraError if it is not installed."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("pyarrow"):
-            raise
-        raise MissingExtraError("pyarrow", "data", purpose) from None
-    return pyarrow
+    extra_library("pyarrow.parquet", "data", purpose)
+    return extra_library("pyarrow", "data", purpose)
 
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:

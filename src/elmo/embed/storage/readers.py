@@ -24,6 +24,7 @@ from elmo.embed.storage.layout import (
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
 from elmo.process.keywords import known_keywords
+from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
         raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
     try:
         return reader(path)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, TextError | MissingExtraError):
             raise
         raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
@@ -257,6 +258,7 @@ class _ParquetVectors(StoredVectors):
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self._lock = ThreadLock()  # pyarrow crashes if two threads read from one file
         self._group: tuple[int, list[Float[np.ndarray, "... dim"]]] = (-1, [])
         self._text_group: tuple[int, list[StoredRow]] = (-1, [])
         self._files = json.loads(self.metadata.get("files", "[]"))
@@ -265,26 +267,34 @@ class _ParquetVectors(StoredVectors):
         return int(self._starts[-1])
 
     def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
-        group = int(np.searchsorted(self._starts, row, side="right")) - 1
-        if self._group[0] != group:
-            self._group = (group, list(self._read(group)))
-        return self._group[1][row - int(self._starts[group])].copy()
+        group, place = self._place(row)
+        with self._lock.mutex:
+            if self._group[0] != group:
+                self._group = (group, list(self._read(group)))
+            return self._group[1][place].copy()
 
     def lengths(self) -> Iterator[int]:
         if self.is_pooled:
             return iter([1] * len(self))
-        shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
+        with self._lock.mutex:
+            shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
         return (shape[-2] for shape in shapes)
 
     def _text(self, row: int) -> StoredRow | None:
         names = [name for name in _TEXT_COLUMNS if name in self._file.schema_arrow.names]
         if "starts" not in names:
             return None
+        group, place = self._place(row)
+        with self._lock.mutex:
+            if self._text_group[0] != group:
+                rows = self._file.read_row_group(group, columns=names).to_pylist()
+                self._text_group = (group, [row_of_arrow(values, self._files) for values in rows])
+            return self._text_group[1][place]
+
+    def _place(self, row: int) -> tuple[int, int]:
+        """The row's group, and its place in it."""
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
-        if self._text_group[0] != group:
-            rows = self._file.read_row_group(group, columns=names).to_pylist()
-            self._text_group = (group, [row_of_arrow(values, self._files) for values in rows])
-        return self._text_group[1][row - int(self._starts[group])]
+        return group, row - int(self._starts[group])
 
     def windows(self) -> Iterator[range]:
         return (range(int(a), int(b)) for a, b in pairwise(self._starts))

@@ -29,9 +29,6 @@ from elmo.text.reading.spans import NOWHERE
 
 GROUP = "text"
 _ROWS_AT_A_TIME = 4096
-# Bytes a token costs in HDF5 beside its characters: a reference, the heap's own, a span.
-_BYTES_PER_TOKEN = 48
-_BYTES_PER_ROW = 24
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,6 @@ class TextColumns:
         """(tokens, 2) the spans of these tokens."""
         spans = np.asarray(row.spans, dtype=np.int64).reshape(-1, 2)
         return spans if self.boundary_tokens is None else np.concatenate([[NOWHERE], spans, [NOWHERE]])
-
-    def overhead_bytes(self, num_tokens: int, num_rows: int) -> int:
-        """About as many as they take in a file."""
-        return _BYTES_PER_TOKEN * num_tokens + _BYTES_PER_ROW * num_rows
 
 
 def storable(token: str) -> str:
@@ -176,7 +169,7 @@ def json_lines(rows: Iterable[TextRow], columns: TextColumns) -> Iterator[str]:
         yield json.dumps(values | {"spans": columns.spans(row).tolist()}, ensure_ascii=False) + "\n"
 
 
-def row_of_json(line: bytes, files: Sequence[str] = ()) -> StoredRow:
+def row_of_json(line: bytes, files: Sequence[str]) -> StoredRow:
     """What `json_lines` wrote of a row. ValueError or KeyError for anything else."""
     values = json.loads(line)
     number = files.index(values["file"]) if "file" in values else 0
@@ -202,7 +195,7 @@ def arrow_columns(arrow: Any, rows: Sequence[TextRow], columns: TextColumns) -> 
     return found
 
 
-def row_of_arrow(values: dict[str, Any], files: Sequence[str] = ()) -> StoredRow:
+def row_of_arrow(values: dict[str, Any], files: Sequence[str]) -> StoredRow:
     """What `arrow_columns` gave of a row."""
     number = files.index(values["file"]) if values.get("file") is not None else 0
     spans = np.array([values["starts"], values["ends"]], dtype=np.int64).T.reshape(-1, 2)

@@ -48,8 +48,9 @@ COMPRESSION = "gzip"
 _DEFLATE_LEVEL = 4
 _CHUNK_BYTES = 1 << 20
 
-# Bytes a row costs beside its numbers, about: in HDF5 an object header, a link, an entry of the index.
-_BYTES_PER_ROW = 400
+# About what HDF5 needs beside the numbers: for a token, beside its characters, a reference, the heap's own and a span;
+# for a row an object header, a link, an entry of the index, its line and sentence.
+_BYTES_PER_TOKEN, _BYTES_PER_ROW = 48, 424
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,7 @@ class FileContent:
     @property
     def overhead_bytes(self) -> int:
         """Approximate bytes of a file beside the vectors."""
-        num_rows = len(self.lengths)
-        return self.columns.overhead_bytes(int(self.lengths.sum()), num_rows) + _BYTES_PER_ROW * num_rows
+        return _BYTES_PER_TOKEN * int(self.lengths.sum()) + _BYTES_PER_ROW * len(self.lengths)
 
     def stored(self) -> Iterator[Arrays]:
         """The windows' arrays as they are stored. Raises OutputError for a number that the type can't hold."""

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.perplexity import scores, sums, total
 from elmo.lm.sums import Perplexity, Sums
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.process.progress.report import SILENT, Count, Progress
+from elmo.process.progress.report import Count, Progress
 from elmo.process.stop_flag import StopRequested
 from elmo.text.sentences import read_sentences
 
@@ -68,21 +68,15 @@ def _stride(total: int, limit: int) -> int:
 
 
 def evaluate_together(
-    model: LanguageModel,
-    sentences: Iterable[Sequence[str]],
-    count: int,
-    ranks: Ranks,
-    *,
-    progress: Progress = SILENT,
-    what: str = "scoring",
-    poll: Poll = lambda: None,
+    model: LanguageModel, text: HeldOut, limit: int, ranks: Ranks, *, progress: Progress, poll: Poll
 ) -> Perplexity:
-    """`evaluate` by all ranks of a run, which call it together; `count`: how many sentences there are, none empty.
+    """The perplexity of about `limit` sentences (0: all) of a text, by all ranks of a run, which call it together.
 
     How sentences are shared out changes only the order of a float64 sum. `progress`: receives the sentences that are
-    scored, as the stage `what`. If `poll` raises StopRequested on a rank, all ranks soon raise it.
+    scored. If `poll` raises StopRequested on a rank, all ranks soon raise it.
     """
-    scored = Count(progress, what, count, "sentences")
+    sentences, count = text.pick(limit), text.count(limit)
+    scored = Count(progress, f"evaluating on {text.name}", count, "sentences")
     if ranks.size == 1:
         return total(scored.each(scores(model, sentences, poll=poll)))
     own = itertools.islice(sentences, ranks.rank, None, ranks.size)

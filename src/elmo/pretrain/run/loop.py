@@ -188,13 +188,7 @@ class Loop:
         try:
             with self.watch.not_training():
                 found = evaluate_together(
-                    model,
-                    text.pick(limit),
-                    text.count(limit),
-                    self.trainer.ranks,
-                    what=f"evaluating on {text.name}",
-                    progress=self.watch.progress,
-                    poll=self.flag.check,
+                    model, text, limit, self.trainer.ranks, progress=self.watch.progress, poll=self.flag.check
                 )
         except StopRequested:
             self._stop_if_asked()

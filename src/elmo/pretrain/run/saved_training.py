@@ -42,18 +42,17 @@ def write_training(
         write_sums(unfinished, [_TENSORS, _PROGRESS, *sorted(of_model)])
 
 
-def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None = None) -> None:
+def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None:
     """Bring a fresh trainer to where a checkpoint was taken.
 
-    `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
-    damaged or another run's.
+    `recipe`: the one it was trained by until then. Raises WeightFileError if the checkpoint is damaged or another
+    run's.
     """
     if changed := what_changed(folder):
         raise _damaged(folder, changed)
     model = read_checkpoint(folder / _MODEL)
     if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
         raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
-    recipe = recipe or trainer.config
     _require_same(recipe, trainer.config)
     try:
         tensors = load_file(folder / _TENSORS)

@@ -94,7 +94,7 @@ def learn(
     window: DirectionWindow,
     *,
     scale: float,
-    product_dtype: torch.dtype | None = None,
+    product_dtype: torch.dtype | None,
 ) -> DirectionResult:
     """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact."""
     vectors = vectors.detach().requires_grad_()

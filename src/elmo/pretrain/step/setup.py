@@ -103,7 +103,7 @@ def new_model(
     return bilm, head
 
 
-def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: float | None = None) -> float:
+def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: float) -> float:
     """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`.
 
     `windows`: how many windows of the present size the whole run reads; `last_step`, unless a run was resumed with
@@ -113,7 +113,6 @@ def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: fl
     if step <= config.warmup_steps:
         return rate * step / config.warmup_steps
     if config.decay == "linear":
-        windows = last_step if windows is None else windows
         return rate * min(1.0, max(0.0, (last_step + 1 - step) / max(1, windows + 1 - config.warmup_steps)))
     return rate
 

@@ -95,11 +95,10 @@ class SentenceReader:
     each sentence.
     """
 
-    def __init__(self, shards: Sequence[Shard], backward: bool, seed: int, shuffle: bool = True) -> None:
+    def __init__(self, shards: Sequence[Shard], backward: bool, seed: int) -> None:
         self.shards = list(shards)
         self.backward = backward
         self.seed = seed
-        self.shuffle = shuffle
         self.epoch = 0
         self.position = 0
         self._order(0)
@@ -107,12 +106,8 @@ class SentenceReader:
     def _order(self, epoch: int) -> None:
         """Shards in a shuffled order, sentences shuffled within their shard."""
         generator = np.random.default_rng([self.seed, int(self.backward), epoch])
-        numbers = np.arange(len(self.shards))
-        self._shards = generator.permutation(numbers) if self.shuffle else numbers
-        parts = []
-        for shard in self._shards:
-            count = self.shards[shard].num_sentences
-            parts.append((generator.permutation(count) if self.shuffle else np.arange(count)).astype(np.uint32))
+        self._shards = generator.permutation(len(self.shards))
+        parts = [generator.permutation(self.shards[shard].num_sentences).astype(np.uint32) for shard in self._shards]
         self._sentences = np.concatenate(parts)
         self._ends = np.cumsum([len(part) for part in parts])
 
@@ -128,11 +123,6 @@ class SentenceReader:
     def give_back(self, count: int) -> None:
         """The last sentences of the last `take` were not needed."""
         self.position -= count
-
-    def next(self) -> tuple[int, int]:
-        """(shard, sentence) of the next sentence."""
-        shard, sentence = self.take(1)[0].tolist()
-        return shard, sentence
 
     def seek(self, epoch: int, position: int) -> None:
         """Go to a place in the endless sequence."""

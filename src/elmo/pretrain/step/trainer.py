@@ -73,20 +73,14 @@ class Trainer:
 
     `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All ranks must
     call `step`, and the other methods that say so, together. The weights are then the same on all ranks, and equal to
-    those that one process finds up to rounding. `device`: by default that of `ranks`.
+    those that one process finds up to rounding. It computes on the device of `ranks`.
     """
 
-    def __init__(
-        self,
-        config: PretrainConfig,
-        data: TrainingData,
-        device: str | torch.device | None = None,
-        ranks: Ranks | None = None,
-    ) -> None:
+    def __init__(self, config: PretrainConfig, data: TrainingData, ranks: Ranks | None = None) -> None:
         self.config = config
         self.data = data
         self.ranks = ranks or Ranks()
-        self.device = chosen_device(self.ranks.device if device is None else device)
+        self.device = chosen_device(self.ranks.device)
         self.rows = self.ranks.rows(config.batch_size)
         self.step_number = 0
         self.tokens_read = 0

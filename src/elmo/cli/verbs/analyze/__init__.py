@@ -6,7 +6,7 @@ Each analysis is a file with its arguments, `record_of` and `table`. `produce` w
 import json
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,7 @@ import tyro
 from elmo.analysis.record import Record
 from elmo.cli.arguments import Force, NoProgress, OutputFile, parsed
 from elmo.cli.examples import examples_of
+from elmo.cli.output import result_file
 from elmo.errors import ConfigError
 
 ANALYSES = {
@@ -83,6 +84,7 @@ class OutputFlags(RecordFlags):
 def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
     """Runs the analysis and shows its record; the exit code. The record is in its place before anything is drawn."""
     from elmo.analysis.plots import draw, require_figure
+    from elmo.disk.atomic import new_file
 
     figure = flags.figure if isinstance(flags, OutputFlags) else None
     if figure is not None:
@@ -92,19 +94,13 @@ def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[
                 f"--output and --figure both name {figure}, where one result would replace the other. Name two files."
             )
     # The names of outputs are refused before the work, not after it.
-    with _new_file(figure, force=flags.force) as picture:
-        with _new_file(flags.output, force=flags.force) as file:
+    with nullcontext() if figure is None else new_file(figure, size=0, force=flags.force) as picture:
+        with result_file(flags.output, force=flags.force) as file:
             record = json.loads(json.dumps(analyze()))  # as it is when it is read again
             text = json.dumps(record, indent=1, ensure_ascii=False)
             if file is not None:
-                file.write_text(text + "\n", encoding="utf-8")
+                file.write(text + "\n")
         print(text if flags.json else table(record))
         if figure is not None and picture is not None:
             draw(record, picture, figure.suffix.lower())
     return 0
-
-
-def _new_file(path: Path | None, *, force: bool) -> AbstractContextManager[Path | None]:
-    from elmo.disk.atomic import new_file
-
-    return nullcontext() if path is None else new_file(path, size=0, force=force)

@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections import deque
-from collections.abc import Iterator
+from itertools import tee
 from typing import TYPE_CHECKING
 
 from elmo.cli.inputs import print_first_look, text_input, vocabulary_of
@@ -69,18 +68,11 @@ def show_lines(arguments: Arguments) -> int:
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     text = text_input([STDIN], arguments.reading, vocabulary, quiet=arguments.quiet)
     embedder = load_embedder(arguments)
-    waiting: deque[PlacedSentence] = deque()
-    arrays = embedder.embed_iter(_noted(text.sentences(), waiting), layers, window=arguments.batch_rows)
-    for index, array in enumerate(arrays):
-        print(_json_line(index, waiting.popleft(), array, embedder))
+    places, read = tee(text.sentences())
+    arrays = embedder.embed_iter((place.tokens for place in read), layers, window=arguments.batch_rows)
+    for index, (array, place) in enumerate(zip(arrays, places, strict=True)):
+        print(_json_line(index, place, array, embedder))
     return text.report_bad_lines()
-
-
-def _noted(places: Iterator[PlacedSentence], waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
-    """The tokens of the sentences, each of which is put into `waiting` until its array comes."""
-    for place in places:
-        waiting.append(place)
-        yield place.tokens
 
 
 def _with_boundaries(place: PlacedSentence, embedder: "Embedder") -> tuple[list[str], list[list[int]]]:
