@@ -164,11 +164,10 @@ class SelfAttention(nn.Module):
     Clark and Gardner 2018, section 3, and their code for the slot.
     """
 
-    def __init__(self, dim: int, *, null_slot: bool = True) -> None:
-        """`null_slot`: whether a token can attend to nothing; if not, only a token that is alone does."""
+    def __init__(self, dim: int) -> None:
         super().__init__()
         self.scores = Trilinear(dim)
-        self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL])) if null_slot else None
+        self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL]))
         self.output_dim = 3 * dim
 
     def forward(
@@ -192,8 +191,6 @@ class SelfAttention(nn.Module):
     def _weights(
         self, scores: Float[Tensor, "batch rows tokens"], others: Bool[Tensor, "batch rows tokens"]
     ) -> Float[Tensor, "batch rows tokens"]:
-        if self.null_score is None:
-            return masked_softmax(scores, others)
         null = self.null_score.expand(*scores.shape[:2], 1)
         weights = torch.cat([scores.masked_fill(~others, -torch.inf), null], dim=2).softmax(dim=2)
         return weights[:, :, :-1]
