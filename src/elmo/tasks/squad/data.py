@@ -31,8 +31,6 @@ class Answer:
 
     text: str
     """As annotated."""
-    start: int
-    """Its first code point in the passage."""
     span: TokenSpan
     """The tokens that it overlaps."""
 
@@ -219,7 +217,7 @@ def _answer(node: Node, passage: TokenizedText) -> Answer:
         raise node.error(
             f"is {text!r}, which holds no token of its passage, only invisible characters", "Remove the answer"
         )
-    return Answer(text, start, span)
+    return Answer(text, span)
 
 
 def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
@@ -280,7 +278,7 @@ def _question_of_line(line: str, number: int, where: str, settings: ReaderSettin
     if line.lstrip().startswith("{"):
         node = parse_tree([line], where)
         question, passage = node["question"].text(), node["context"].text()
-        key = _key(node, number)
+        key = node["id"].text() if "id" in node else str(number)
     else:
         question, tab, passage = line.partition("\t")
         if not tab:
@@ -295,7 +293,3 @@ def _question_of_line(line: str, number: int, where: str, settings: ReaderSettin
             f"{where}: the {'passage' if asked.tokens else 'question'} is empty or has no token. Fix the line."
         )
     return Question(key, asked, read, source=where)
-
-
-def _key(node: Node, number: int) -> str:
-    return node["id"].text() if "id" in node else str(number)
