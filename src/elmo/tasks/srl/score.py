@@ -174,18 +174,15 @@ def score_role_files(
 
 
 def _predicates(sentence: ColumnSentence) -> list[int]:
+    sentence.require_columns()
     marked, columns = sentence.marked, sentence.columns
-    if len(marked) > len(columns):
-        place = sentence.places[marked[len(columns)]]
-        raise TextError(
-            f"{place}: the sentence has {len(marked)} predicates, but only {len(columns)} columns of roles. Every "
-            "predicate needs a column, in the order of the tokens. Fix the sentence."
-        )
     if len(marked) == len(columns) or sentence.layout.name != "conll2012":
         return marked
     # The predicate column of conll2012 may lack some: there each column's own "V" says where its predicate is.
     spans = [spans_of_column(cells, sentence.places) for cells in columns]
-    return [next((start for start, _, label in own if label == "V"), -number) for number, own in enumerate(spans, 1)]
+    return [
+        next((start for start, _, label in own if label == PREDICATE), -number) for number, own in enumerate(spans, 1)
+    ]
 
 
 def _same_sentence(
