@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.tasks.labels import classification_scores
+from elmo.tasks.labels import classification_scores, predicted_labels
 from elmo.tasks.rules import longest_runs, majority_rule, naive_bayes_rule, remark_on_rules, rule_scores
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK
@@ -25,7 +25,7 @@ def test_the_most_frequent_label_is_given_to_every_example():
     found = rule.predict(labelled("1123"))
     assert [one["label"] for one in found] == ["1"] * 4
     assert found[0]["probabilities"] == {"0": 1 / 6, "1": 0.5, "2": 1 / 6, "3": 1 / 6}
-    assert classification_scores(["1", "1", "2", "3"], found)["accuracy"] == 50
+    assert classification_scores(["1", "1", "2", "3"], predicted_labels(found))["accuracy"] == 50
     assert "(1)" in rule.label
 
 

@@ -19,10 +19,15 @@ def longest_runs(wanted: Iterable[bool], first: int = 0) -> Iterator[tuple[int, 
             yield places[0], places[-1]
 
 
+def most_frequent(counts: Counter[str]) -> str:
+    """Of equally frequent ones the first in the alphabet; "" if there is none."""
+    return min(counts, key=lambda label: (-counts[label], label), default="")
+
+
 def majority_rule(examples: Sequence[L]) -> Rule[L, Prediction]:
     """The most frequent label of the training examples for every example; their shares are the probabilities."""
     counts = Counter(example.label for example in examples)
-    label = min(counts, key=lambda label: (-counts[label], label))
+    label = most_frequent(counts)
     shares = {other: count / counts.total() for other, count in sorted(counts.items())}
     return Rule(
         "majority",

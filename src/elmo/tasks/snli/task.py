@@ -41,7 +41,7 @@ def score_label_files(
                 f"{predicted}: has no prediction for the pair {pair.id!r} of {gold_name}:{pair.line}. Predict exactly "
                 "the gold file's pairs."
             )
-        answers.append(Prediction(label=labels[pair.id], probabilities={}))
+        answers.append(labels[pair.id])
     return classification_scores([pair.label for pair in gold], answers)
 
 
