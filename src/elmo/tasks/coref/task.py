@@ -53,21 +53,17 @@ def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
-    begin = 0
-    for sentence in document.sentences:
+    for sentence, (begin, _) in zip(document.sentences, document.ranges, strict=True):
         words = tuple(map(str.lower, sentence))
         for start in range(len(words)):
             for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
                 yield (begin + start, begin + end - 1), words[start:end]
-        begin += len(words)
 
 
 def _names(document: Document) -> Iterator[Mention]:
     """The longest possible runs of words with a capital letter; a sentence's first word may have it for its place."""
-    begin = 0
-    for sentence in document.sentences:
+    for sentence, (begin, _) in zip(document.sentences, document.ranges, strict=True):
         yield from longest_runs((word[0].isupper() for word in sentence[1:]), begin + 1)
-        begin += len(sentence)
 
 
 class Coreference(Task[CorefSettings, Document, Resolved]):
