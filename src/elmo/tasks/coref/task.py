@@ -83,8 +83,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
 
     def read_unlabelled(self, path: Path | str, settings: CorefSettings, reading: TextReading) -> Iterator[Document]:
         tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
-        on_bad = reading.on_bad_line if reading.errors == "skip" else None
-        return iter(read_unlabelled(path, reading.encoding, tokenize, on_bad))
+        return iter(read_unlabelled(path, reading.encoding, tokenize, reading.on_bad))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:
         return example.sentences

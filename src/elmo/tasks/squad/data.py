@@ -261,10 +261,7 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
             require_own_id(question, seen)
             yield question
         except TextError as error:
-            if reading.errors == "strict":
-                raise
-            if reading.on_bad_line is not None:
-                reading.on_bad_line(number, str(error))
+            skip_or_raise(error, number, reading.on_bad)
 
 
 def _is_question(line: str) -> bool:
