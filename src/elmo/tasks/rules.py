@@ -96,19 +96,19 @@ def best_rule(rules: Sequence[Mapping[str, Any]], data: str) -> tuple[str, float
     return None if best is None else (best["label"].removeprefix("rule: "), best[data])
 
 
-def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float, data: str = "dev") -> str | None:
-    """A sentence if a rule reaches the mean score of trained models on `data`; None if they are above all rules."""
-    best = best_rule(rules, data)
+def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float) -> str | None:
+    """A sentence if a rule reaches the mean dev score of trained models; None if they are above all rules."""
+    best = best_rule(rules, "dev")
     if best is None or best[1] < mean:
         return None
     rule, score = best
     if score == mean == 0:
         return (
-            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the {data} "
+            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the dev "
             "data. It may be too small to say anything; look at its labels before you train longer."
         )
     return (
-        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the {data} data, the trained models '
+        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the dev data, the trained models '
         f"have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before you "
         "compare anything with them."
     )

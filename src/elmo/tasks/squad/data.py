@@ -65,22 +65,24 @@ class Question:
     """The file's name."""
 
 
-def read_questions(path: Path | str, settings: ReaderSettings, *, labelled: bool = True) -> list[Question]:
-    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2).
+def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]:
+    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2), with their answers.
 
-    `labelled`: whether every question must have an answer; else answers are ignored. Raises TextError, with the file
-    and the question's id, for what isn't of this format, a repeated id, an empty question or passage, an answer that
-    isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What the settings leave out is counted in a
-    TextWarning.
+    Raises TextError, with the file and the question's id, for what isn't of this format, a repeated id, an empty
+    question or passage, an answer that isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What
+    the settings leave out is counted in a TextWarning.
     """
     with skipping(path, settings.errors) as on_bad:
-        return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled, on_bad=on_bad)
+        return questions_of(read_tree(path, settings.encoding), settings, labelled=True, on_bad=on_bad)
 
 
 def questions_of(
     tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: OnBadExample | None = None
 ) -> list[Question]:
-    """The questions of a file that was read. Raises as `read_questions`."""
+    """The questions of a file that was read. Raises as `read_questions`.
+
+    `labelled`: whether every question must have an answer; else answers are ignored.
+    """
     found = list(_questions(tree, settings, labelled, on_bad))
     if labelled and settings.unanswerable == "skip":
         found = _answerable(found, tree.source)
