@@ -117,10 +117,10 @@ def decisions(world: World, random: np.random.Generator, draws: int) -> dict[str
     """What each rule says of each claim of one simulated table: 1 agrees, -1 does not agree, 0 not decided."""
     metric: Metric = micro_f1 if world.items else accuracy
     counts = simulated(world, random)
-    resampled = resampled_scores(counts, metric, draws=draws, seed=int(random.integers(2**31)))
+    seed = int(random.integers(2**31))
     systems = [
-        Scored(metric(own.sum(axis=1)), drawn, effective_units(own))
-        for own, drawn in zip(counts, resampled, strict=True)
+        Scored(metric(own.sum(axis=1)), resampled_scores(own, metric, draws=draws, seed=seed), effective_units(own))
+        for own in counts
     ]
     differences = [contrast([(1, systems[better]), (-1, systems[worse])]) for better, worse in CLAIMS]
     over_seeds = [_without_units(systems, better, worse) for better, worse in CLAIMS]

@@ -13,10 +13,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from layer_claims import layer_claims
+
 from elmo.analysis.record import Record
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
-from elmo.reproduce.layer_claims import layer_claims
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import TITLES, data_name, with_interval
 

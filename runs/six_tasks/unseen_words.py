@@ -130,7 +130,7 @@ def _scored(
     """A system's scores of one group of examples. All units are resampled: some have examples of both groups."""
     by_unit = summed_by_unit(counts * chosen[:, None], units)
     metric = metric_of(kind)
-    (resampled,) = resampled_scores([by_unit], metric)
+    resampled = resampled_scores(by_unit, metric)
     return Scored(metric(by_unit.sum(axis=1)), resampled, effective_units(by_unit))
 
 

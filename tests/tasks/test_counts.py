@@ -66,7 +66,7 @@ def test_entities_add_up_to_f1(pairs):
 @given(pairs=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=20))
 def test_labels_add_up_to_accuracy(pairs):
     predictions = [Prediction(label=found, probabilities={}) for _, found in pairs]
-    scores = classification_scores([gold for gold, _ in pairs], predictions)
+    scores = classification_scores([gold for gold, _ in pairs], [found for _, found in pairs])
     examples = [SentencePair([], [], gold) for gold, _ in pairs]
     rows = [ENTAILMENT.counts(*pair) for pair in zip(examples, predictions, strict=True)]
     assert score_of("accuracy", rows) == pytest.approx(scores["accuracy"])

@@ -103,6 +103,18 @@ def test_encoders_are_found_the_same_way(module, installed):
         find_encoder("somebodys:NOT_A_TASK", "", device="cpu")
 
 
+@pytest.mark.parametrize("value", ["nobodys:make", "somebodys:NOTHING"])
+def test_an_installed_package_that_lacks_what_it_adds_is_told(module, monkeypatch, value):
+    for place, what, find_it in (
+        (registry, "task", lambda: find("theirs")),
+        (encoders, "encoder", lambda: find_encoder("theirs", "", device="cpu")),
+    ):
+        points = [EntryPoint("theirs", value, place.GROUP)]
+        monkeypatch.setattr(place, "entry_points", lambda group, points=points: points)
+        with pytest.raises(ConfigError, match=f"the {what} 'theirs' can't be loaded from {value}: .* install it again"):
+            find_it()
+
+
 def test_the_default_encoder_is_a_bilm(bilm_folder):
     found = find_encoder("elmo", str(bilm_folder), device="cpu")
     (array,) = found.embed_iter([["a", "b"]])

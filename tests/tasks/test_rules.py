@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.tasks.labels import classification_scores
+from elmo.tasks.labels import classification_scores, predicted_labels
 from elmo.tasks.rules import longest_runs, majority_rule, naive_bayes_rule, remark_on_rules, rule_scores
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK
@@ -25,7 +25,7 @@ def test_the_most_frequent_label_is_given_to_every_example():
     found = rule.predict(labelled("1123"))
     assert [one["label"] for one in found] == ["1"] * 4
     assert found[0]["probabilities"] == {"0": 1 / 6, "1": 0.5, "2": 1 / 6, "3": 1 / 6}
-    assert classification_scores(["1", "1", "2", "3"], found)["accuracy"] == 50
+    assert classification_scores(["1", "1", "2", "3"], predicted_labels(found))["accuracy"] == 50
     assert "(1)" in rule.label
 
 
@@ -77,7 +77,7 @@ def test_hundreds_of_words_do_not_underflow():
 def test_pairs_are_told_apart_by_what_the_premise_has():
     pairs = [SentencePair(["a", "Man"], ["man"], "yes"), SentencePair(["a", "man"], ["dog"], "no")] * 3
     others = [SentencePair(["dog"], ["Dog"], "yes")]
-    by_name = {one["rule"]: one for one in rule_scores(TASK.rules(pairs), TASK.score, TASK.metric, {"dev": others})}
+    by_name = {one["rule"]: one for one in rule_scores(TASK, TASK.rules(pairs), {"dev": others})}
     assert list(by_name) == ["majority", "naive-bayes-hypothesis", "naive-bayes"]
     assert by_name["naive-bayes-hypothesis"]["dev"] == 0  # "dog" was new whenever it was seen
     assert by_name["naive-bayes"]["scores"]["dev"]["accuracy"] == by_name["naive-bayes"]["dev"]

@@ -79,7 +79,7 @@ MODELS = {
     ),
     "squad": (
         lambda tokens: Reader(ReaderSettings(hidden_size=4, character_filters=5), {"characters": CHARACTERS}, tokens),
-        [Question("1", tokenized("Who saw her dog?"), tokenized("Anna saw her dog."), (Answer("Anna", 0, (0, 1)),))],
+        [Question("1", tokenized("Who saw her dog?"), tokenized("Anna saw her dog."), (Answer("Anna", (0, 1)),))],
     ),
 }
 

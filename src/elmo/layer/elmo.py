@@ -190,12 +190,8 @@ class ELMo(nn.Module):
         characters = self.bilm.token_map.characters
         if characters is None:
             raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")
-        rows = [torch.from_numpy(characters.ids(tokens)).long() for tokens in checked_sentences(sentences)]
-        size = len(rows), max(map(len, rows), default=0), characters.max_characters_per_token
-        ids = torch.zeros(size, dtype=torch.int64, device="cpu")
-        for row, found in zip(ids, rows, strict=True):
-            row[: len(found)] = found
-        return ids
+        rows = map(characters.ids, checked_sentences(sentences))
+        return on_engine.padded(rows, characters.max_characters_per_token)
 
     def mix_penalty(self, strength: float) -> Float[Tensor, ""]:
         """`strength` times the sum of the squared raw weights of all trained mixes: a term of the task's loss.

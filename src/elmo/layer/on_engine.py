@@ -7,7 +7,7 @@ copy at every call. Only a write that torch does not count, into a frozen weight
 """
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -82,16 +82,20 @@ def padded_ids(
     bilm: BiLM, sentences: Sequence[Sequence[str]]
 ) -> tuple[Int[Tensor, "batch tokens characters"] | None, Int[Tensor, "batch tokens"] | None]:
     """The ids of characters and words that the biLM is called with, 0 after each sentence."""
-    found = [bilm.token_map.ids(sentence) for sentence in sentences]
-    shape = len(found), max(map(len, sentences), default=0)
-    width = bilm.config.max_characters_per_token
-    characters = torch.zeros(*shape, width, dtype=torch.int64, device="cpu") if bilm.config.has_characters else None
-    words = torch.zeros(shape, dtype=torch.int64, device="cpu") if bilm.config.has_words else None
-    for row, ids in enumerate(found):
-        for padded, one in ((characters, ids.characters), (words, ids.words)):
-            if padded is not None and one is not None:
-                padded[row, : len(one)] = torch.from_numpy(one)
-    return characters, words
+    characters, words = bilm.token_map.characters, bilm.token_map.words
+    return (
+        None if characters is None else padded(map(characters.ids, sentences), characters.max_characters_per_token),
+        None if words is None else padded(map(words.ids, sentences)),
+    )
+
+
+def padded(rows: Iterable[Int[np.ndarray, "tokens ..."]], *width: int) -> Int[Tensor, "batch tokens ..."]:
+    """Ids of sentences as one tensor, int64 on the CPU, 0 after each sentence. `width`: ids of a token."""
+    found = list(rows)
+    ids = torch.zeros(len(found), max(map(len, found), default=0), *width, dtype=torch.int64, device="cpu")
+    for padded_row, row in zip(ids, found, strict=True):
+        padded_row[: len(row)] = torch.from_numpy(row)
+    return ids
 
 
 Made = TypeVar("Made")

@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class _Cells:
     """Weight of the trainings that were finished here."""
     seconds: float = 0.0
     """What they took."""
-    under_way: tuple[float, float] | None = field(default=None)
+    under_way: tuple[float, float] | None = None
     """When the present training began, and its weight."""
 
     def begin(self, system: System, seed: int) -> None:

@@ -235,9 +235,9 @@ SHAPES: Mapping[str, RecordShape] = {
 _KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
 
 
-def first_fault(value: object, shape: RecordShape, place: str = "") -> str | None:
+def first_fault(value: object, shape: RecordShape) -> str | None:
     """Describes the first part that doesn't have its shape, and what it must be; None if all fit."""
-    return next(_faults(value, shape, place), None)
+    return next(_faults(value, shape, ""), None)
 
 
 def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:

@@ -37,18 +37,8 @@ _LATER = {
 }
 """By class, settings that came after trainings were kept: with its default, none changes the name of a run's folder."""
 
-_ABOUT_ELMO = (
-    "encoder",
-    "model",
-    "placement",
-    "layers",
-    "mix_penalty",
-    "train_gamma",
-    "elmo_dropout",
-    "layer_norm",
-    "train_bilm",
-    *_OF_TRAINED_BILM,
-)
+# All other settings of tokens are about ELMo.
+_OF_STATIC_VECTORS = ("static", "static_errors", "static_words", "train_static")
 
 
 @dataclass(frozen=True)
@@ -215,7 +205,7 @@ def _with_and_without(settings: TaskSettings, share: float) -> list[System]:
 
 def _baseline(settings: TaskSettings) -> System:
     """Without ELMo; settings of ELMo are ignored, so they don't distinguish baselines."""
-    usual = {name: getattr(TokenSettings(), name) for name in _ABOUT_ELMO}
+    usual = {name: value for name, value in vars(TokenSettings()).items() if name not in _OF_STATIC_VECTORS}
     return _system("baseline", "baseline (no ELMo)", settings, **usual | {"encoder": "none"})
 
 

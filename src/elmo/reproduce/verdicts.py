@@ -168,24 +168,21 @@ _CHUNK_ELEMENTS = 4_000_000
 
 
 def resampled_scores(
-    counts: Sequence[Float[np.ndarray, "seeds units counts"]], metric: Metric, *, draws: int = DRAWS, seed: int = SEED
-) -> list[Float[np.ndarray, "draws seeds"]]:
-    """The scores of every seed of every system on `draws` resamples of the units.
+    counts: Float[np.ndarray, "seeds units counts"], metric: Metric, *, draws: int = DRAWS, seed: int = SEED
+) -> Float[np.ndarray, "draws seeds"]:
+    """The scores of a system's every seed on `draws` resamples of the units, the same ones for all systems with them.
 
-    All systems must have the same units in the same order; their numbers of seeds may differ.
+    That is, for those with the same units in the same order; their numbers of seeds may differ.
     """
-    num_units = counts[0].shape[1]
-    assert all(own.shape[1:] == counts[0].shape[1:] for own in counts), [own.shape for own in counts]
-    stacked = np.concatenate(counts).astype(np.float64)  # (all seeds, units, counts)
-    by_unit = stacked.transpose(1, 0, 2).reshape(num_units, -1)
+    num_seeds, num_units, num_counts = counts.shape
+    by_unit = counts.transpose(1, 0, 2).reshape(num_units, -1).astype(np.float64)
     random = np.random.default_rng(seed)
     step = max(1, _CHUNK_ELEMENTS // num_units)
     parts = []
     for start in range(0, draws, step):
         times = _times_drawn(random, min(step, draws - start), num_units)
-        parts.append(metric((times @ by_unit).reshape(len(times), *stacked.shape[::2])))
-    ends = np.cumsum([len(own) for own in counts])[:-1]
-    return np.split(np.concatenate(parts), ends, axis=1)
+        parts.append(metric((times @ by_unit).reshape(len(times), num_seeds, num_counts)))
+    return np.concatenate(parts)
 
 
 def summed_by_unit(

@@ -11,7 +11,7 @@ All results are percentages, except that a "mean" is of whatever its values are.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,15 @@ Metric = Callable[[Float[np.ndarray, "... counts"]], Float[np.ndarray, "..."]]
 
 WIDTHS: dict[MetricKind, int] = {"f1": 3, "accuracy": 3, "mean": 1, "average_f1": 4}
 """How many figures each kind has for a label."""
+
+
+def added(parts: Iterable[Counts]) -> dict[str, Sequence[float]]:
+    """The sums of several counts, label by label."""
+    sums: dict[str, Sequence[float]] = {}
+    for part in parts:
+        for label, values in part.items():
+            sums[label] = tuple(map(sum, zip(sums[label], values, strict=True))) if label in sums else values
+    return sums
 
 
 def score_of(kind: MetricKind, examples: Sequence[Counts]) -> float:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -85,9 +84,5 @@ def load_ensemble(
             )
     if len(found) == 1:
         return first
-    together = Ensemble([one.model for one in found]).to(_device_of(first.model)).eval()
+    together = Ensemble([one.model for one in found]).eval()
     return SavedTaskModel(first.task, first.settings, first.vocabulary, together, first.metadata)
-
-
-def _device_of(model: nn.Module) -> torch.device:
-    return next((parameter.device for parameter in model.parameters()), torch.device("cpu"))

@@ -77,27 +77,31 @@ class LabelTask(Task[S, L, Prediction]):
         require_known_labels(labels, vocabulary["labels"], settings)
 
     def score(self, examples: Sequence[L], predictions: Sequence[Prediction]) -> Scores:
-        return classification_scores([example.label for example in examples], predictions)
+        return classification_scores([example.label for example in examples], predicted_labels(predictions))
 
     def counts(self, example: L, prediction: Prediction) -> Counts:
-        return classification_counts(example.label, prediction)
+        return classification_counts(example.label, prediction["label"])
 
     def remarks(self, scores: Scores) -> list[str]:
         return remarks_on_one_label(scores, f"every {self.kind} is given the label")
 
 
-def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> dict[str, Plain]:
+def predicted_labels(predictions: Iterable[Prediction]) -> list[str]:
+    """The label of each."""
+    return [prediction["label"] for prediction in predictions]
+
+
+def classification_scores(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, Plain]:
     """`accuracy`; `macro_f1`, the mean F1 of the gold labels; `per_label`.
 
     For each label: `precision`, `recall`, `f1`, the counts `gold`, `predicted` and `correct`, and `predicted_as`: how
     many examples of this label were given which label.
     """
-    labels = [prediction["label"] for prediction in predicted]
-    predicted_as = {label: Counter[str]() for label in in_order({*gold, *labels})}
-    for one, other in zip(gold, labels, strict=True):
+    predicted_as = {label: Counter[str]() for label in in_order({*gold, *predicted})}
+    for one, other in zip(gold, predicted, strict=True):
         predicted_as[one][other] += 1
     correct = sum(counts[label] for label, counts in predicted_as.items())
-    found = Counter(labels)
+    found = Counter(predicted)
     figures = {label: label_figures(sum(own.values()), found[label], own[label]) for label, own in predicted_as.items()}
     return {
         "accuracy": percentage(correct, len(gold)),
@@ -109,10 +113,9 @@ def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) 
     }
 
 
-def classification_counts(gold: str, predicted: Prediction) -> Counts:
+def classification_counts(gold: str, predicted: str) -> Counts:
     """One example's (right, wrongly given, missed) of each label."""
-    label = predicted["label"]
-    return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+    return {gold: (1, 0, 0)} if gold == predicted else {predicted: (0, 1, 0), gold: (0, 0, 1)}
 
 
 def remarks_on_one_label(scores: Scores, what: str) -> list[str]:

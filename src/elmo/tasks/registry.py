@@ -38,7 +38,7 @@ def find(name: str) -> AnyTask:
         return pkgutil.resolve_name(BUILT_IN[name])
     installed = _installed()
     if name in installed:
-        found = _loaded(installed[name])
+        found = loaded(installed[name], "task")
     elif ":" in name:
         found = named_object(name, "task")
     else:
@@ -69,11 +69,12 @@ def _installed() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}
 
 
-def _loaded(point: EntryPoint) -> object:
+def loaded(point: EntryPoint, what: str) -> object:
+    """The object of an installed package. Raises ConfigError if it can't be imported. `what`: for the message."""
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
         raise ConfigError(
-            f"the task {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
+            f"the {what} {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
             "incompletely, or for another version of elmo: install it again."
         ) from None

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from elmo.tasks.labels import L, Prediction
-from elmo.tasks.task import E, P, Rule
+from elmo.tasks.task import E, P, Rule, S, Task
 
 
 def longest_runs(wanted: Iterable[bool], first: int = 0) -> Iterator[tuple[int, int]]:
@@ -19,10 +19,15 @@ def longest_runs(wanted: Iterable[bool], first: int = 0) -> Iterator[tuple[int, 
             yield places[0], places[-1]
 
 
+def most_frequent(counts: Counter[str]) -> str:
+    """Of equally frequent ones the first in the alphabet; "" if there is none."""
+    return min(counts, key=lambda label: (-counts[label], label), default="")
+
+
 def majority_rule(examples: Sequence[L]) -> Rule[L, Prediction]:
     """The most frequent label of the training examples for every example; their shares are the probabilities."""
     counts = Counter(example.label for example in examples)
-    label = min(counts, key=lambda label: (-counts[label], label))
+    label = most_frequent(counts)
     shares = {other: count / counts.total() for other, count in sorted(counts.items())}
     return Rule(
         "majority",
@@ -68,19 +73,16 @@ def naive_bayes_rule(
 
 
 def rule_scores(
-    rules: Sequence[Rule[E, P]],
-    score: Callable[[Sequence[E], Sequence[P]], Mapping[str, Any]],
-    metric: str,
-    scored: Mapping[str, Sequence[E]],
+    task: Task[S, E, P], rules: Sequence[Rule[E, P]], scored: Mapping[str, Sequence[E]]
 ) -> list[dict[str, Any]]:
     """Of each rule "rule" (its name), "label", the metric by data, and all "scores".
 
-    `score`: of examples and predictions, a task's. `scored`: the examples by data, "dev" and "test".
+    `scored`: the examples by data, "dev" and "test".
     """
     found = []
     for rule in rules:
-        scores = {name: score(examples, rule.predict(examples)) for name, examples in scored.items()}
-        own = {name: figures[metric] for name, figures in scores.items()}
+        scores = {name: task.score(examples, rule.predict(examples)) for name, examples in scored.items()}
+        own = {name: figures[task.metric] for name, figures in scores.items()}
         found.append({"rule": rule.name, "label": rule.label, **own, "scores": scores})
     return found
 
@@ -94,19 +96,19 @@ def best_rule(rules: Sequence[Mapping[str, Any]], data: str) -> tuple[str, float
     return None if best is None else (best["label"].removeprefix("rule: "), best[data])
 
 
-def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float, data: str = "dev") -> str | None:
-    """A sentence if a rule reaches the mean score of trained models on `data`; None if they are above all rules."""
-    best = best_rule(rules, data)
+def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float) -> str | None:
+    """A sentence if a rule reaches the mean dev score of trained models; None if they are above all rules."""
+    best = best_rule(rules, "dev")
     if best is None or best[1] < mean:
         return None
     rule, score = best
     if score == mean == 0:
         return (
-            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the {data} "
+            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the dev "
             "data. It may be too small to say anything; look at its labels before you train longer."
         )
     return (
-        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the {data} data, the trained models '
+        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the dev data, the trained models '
         f"have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before you "
         "compare anything with them."
     )

@@ -65,6 +65,11 @@ class TextReading:
     is_auto: bool = False
     """Whether a look at such text chooses the tokenizer; other input is tokenized as the task was trained."""
 
+    @property
+    def on_bad(self) -> Callable[[int, str], None] | None:
+        """`on_bad_line` where bad lines are skipped; None: they are errors."""
+        return self.on_bad_line if self.errors == "skip" else None
+
 
 @dataclass(frozen=True)
 class Rule(Generic[E, P]):

@@ -63,6 +63,12 @@ def paper_page(load_script) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def claims(load_script) -> ModuleType:
+    """What decides the paper's claims about tables 4 to 6."""
+    return load_script("runs/six_tasks/layer_claims.py")
+
+
+@pytest.fixture(scope="session")
 def unseen_words(load_script) -> ModuleType:
     """What splits the examples by their words; it imports the queue as a script does."""
     return load_script("runs/six_tasks/unseen_words.py")

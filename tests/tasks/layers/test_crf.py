@@ -68,7 +68,8 @@ NUM_TAGS = 4
 @pytest.fixture
 def crf() -> CRF:
     torch.manual_seed(0)
-    crf = CRF(torch.ones(NUM_TAGS, NUM_TAGS, dtype=torch.bool)).double()
+    anything = torch.ones(NUM_TAGS, NUM_TAGS, dtype=torch.bool)
+    crf = CRF(anything, anything[0], anything[0]).double()
     torch.nn.init.normal_(crf.transitions)
     return crf
 
@@ -152,7 +153,9 @@ def test_the_decoded_sequence_is_the_best_that_the_scheme_allows(scheme, seed):
     crf = CRF(allowed, begins, ends).double()
     torch.nn.init.normal_(crf.transitions)
     emissions, _, mask = batch(len(tags))
-    for row, emission, length in zip(crf.decode(emissions, mask), emissions, [4, 1, 3, 0], strict=True):
+    for row, emission, length in zip(
+        crf.decode(emissions, mask, crf.transitions), emissions, [4, 1, 3, 0], strict=True
+    ):
         valid = [
             one
             for one in itertools.product(range(len(tags)), repeat=length)
@@ -172,4 +175,4 @@ def test_nothing_to_tag_is_no_error(crf):
     empty = torch.zeros(2, 0, NUM_TAGS, dtype=torch.float64)
     mask = torch.zeros(2, 0, dtype=torch.bool)
     assert crf.log_likelihood(empty, torch.zeros(2, 0, dtype=torch.int64), mask).tolist() == [0, 0]
-    assert crf.decode(empty, mask) == [[], []]
+    assert crf.decode(empty, mask, crf.transitions) == [[], []]

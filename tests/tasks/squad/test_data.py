@@ -7,8 +7,9 @@ import lzma
 import pytest
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.squad.data import read_predictions, read_questions, write_predictions
+from elmo.tasks.squad.data import read_predictions, read_questions, read_unlabelled, write_predictions
 from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.task import TextReading
 
 CONTEXT = "Anna \U0001f600 lives in Rome. She sells red-wine in Oslo."
 QUESTION = {
@@ -24,10 +25,10 @@ def squad(*questions, context=CONTEXT) -> dict:
 
 @pytest.fixture
 def read(tmp_path):
-    def read(value, settings=None, **arguments):
+    def read(value, settings=None):
         path = tmp_path / "squad.json"
         path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
-        return read_questions(path, settings or ReaderSettings(), **arguments)
+        return read_questions(path, settings or ReaderSettings())
 
     return read
 
@@ -56,9 +57,10 @@ def test_packed_files_and_byte_order_marks_are_read(tmp_path):
     assert len(read_questions(path, ReaderSettings())) == 1
 
 
-def test_without_labels_answers_are_not_needed(read):
-    question = {"id": "q1", "question": "Who?"}
-    (found,) = read(squad(question), labelled=False)
+def test_without_labels_answers_are_not_needed(tmp_path):
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps(squad({"id": "q1", "question": "Who?"})))
+    (found,) = read_unlabelled(path, ReaderSettings(), TextReading())
     assert found.answers == ()
 
 

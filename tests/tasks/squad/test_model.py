@@ -71,7 +71,7 @@ QUESTIONS = ["Where is the house?", "Where?", "How high was it, in feet, at most
 
 def examples(**answer):
     texts = zip(QUESTIONS, PASSAGES, strict=True)
-    answers = (Answer("", 0, (0, 0)),)
+    answers = (Answer("", (0, 0)),)
     return [Question(str(place), tokenized(one), tokenized(two), answers) for place, (one, two) in enumerate(texts)]
 
 
@@ -144,7 +144,7 @@ def test_every_weight_has_a_gradient(build, encoder):
 
 
 def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
-    answers = tuple(Answer(text, 0, (place, place)) for place, text in enumerate("abc"))
+    answers = tuple(Answer(text, (place, place)) for place, text in enumerate("abc"))
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
     random = np.random.default_rng(0)
     drawn = {TASK.drawn(question, random).answers for _ in range(50)}
@@ -153,7 +153,7 @@ def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
 
 @pytest.mark.parametrize(("target", "expected"), [("first", "a"), ("majority", "b")])
 def test_the_target_may_be_fixed(target, expected):
-    answers = tuple(Answer(text, 0, (place, place)) for place, text in ((0, "a"), (1, "b"), (1, "b")))
+    answers = tuple(Answer(text, (place, place)) for place, text in ((0, "a"), (1, "b"), (1, "b")))
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
     (found,) = TASK.training([question], SquadSettings(reader=ReaderSettings(target=target)))
     assert [answer.text for answer in found.answers] == [expected]

@@ -33,8 +33,9 @@ def case(request, golden_folder) -> dict[str, torch.Tensor]:
 def original(case) -> BiDAF:
     """The network with the original's weights."""
     size = case["weight._phrase_layer._module.weight_hh_l0"].shape[1]
-    network = BiDAF(case["passage"].shape[2], 0, size=size, null_slot=False).eval()
+    network = BiDAF(case["passage"].shape[2], 0, size=size).eval()
     with torch.no_grad():
+        network.self_attention.null_score.fill_(-1e4)  # the original has no null slot: this one gets nothing
         for theirs, ours in _GRUS.items():
             layer = network.get_submodule(ours)
             for name, parameter in layer.forward_gru.named_parameters():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Literal
 
 import numpy as np
@@ -76,16 +76,26 @@ class Document:
         """The same without its clusters."""
         return replace(self, clusters=(), ids=())
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Of each sentence its first token, and the one after its last."""
+        return list(pairwise(accumulate(map(len, self.sentences), initial=0)))
+
     def window(self, first: int, count: int) -> "Document":
         """`count` sentences from `first` on; mentions outside are lost, and clusters that lose all of theirs."""
-        starts = [0, *accumulate(map(len, self.sentences))]
-        begin, end = starts[first], starts[min(first + count, len(self.sentences))]
+        inside = self.ranges[first : first + count]
+        return self._part(self.sentences[first : first + count], inside[0][0], inside[-1][1])
+
+    def beginning(self, num_tokens: int) -> "Document":
+        """So many tokens of its first sentence, likewise."""
+        return self._part((self.sentences[0][:num_tokens],), 0, num_tokens)
+
+    def _part(self, sentences: tuple[tuple[str, ...], ...], begin: int, end: int) -> "Document":
         inside = (
             tuple((a - begin, b - begin) for a, b in cluster if begin <= a and b < end) for cluster in self.clusters
         )
         clusters = tuple(cluster for cluster in inside if cluster)
-        speakers, sentences = self.speakers[begin:end], self.sentences[first : first + count]
-        return Document(self.key, sentences, speakers, clusters, source=self.source)
+        return Document(self.key, sentences, self.speakers[begin:end], clusters, source=self.source)
 
 
 @dataclass(frozen=True)
@@ -150,15 +160,4 @@ def random_window(document: Document, limits: WindowLimits, random: np.random.Ge
     # Sentences are dropped at either end, so that those at the document's ends are not seen less often.
     while window.num_tokens > most_tokens and len(window.sentences) > 1:
         window = window.window(int(random.integers(2)), len(window.sentences) - 1)
-    return window if window.num_tokens <= most_tokens else _cut(window, most_tokens)
-
-
-def _cut(window: Document, num_tokens: int) -> Document:
-    inside = (tuple(mention for mention in cluster if mention[1] < num_tokens) for cluster in window.clusters)
-    return Document(
-        window.key,
-        (window.sentences[0][:num_tokens],),
-        window.speakers[:num_tokens],
-        tuple(cluster for cluster in inside if cluster),
-        source=window.source,
-    )
+    return window if window.num_tokens <= most_tokens else window.beginning(most_tokens)

@@ -10,7 +10,7 @@ Source: the data format of Lee et al. 2017's code.
 import json
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any
 
 from elmo.errors import TextError
@@ -41,11 +41,9 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample 
 
 def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
     """The document's line with these clusters."""
-    starts = [0, *accumulate(map(len, document.sentences))]
     values: dict[str, Any] = {"doc_key": document.name, "sentences": [list(tokens) for tokens in document.sentences]}
     if document.speakers:
-        ranges = zip(starts, starts[1:], strict=False)
-        values["speakers"] = [list(document.speakers[begin:end]) for begin, end in ranges]
+        values["speakers"] = [list(document.speakers[begin:end]) for begin, end in document.ranges]
     values["clusters"] = [[list(mention) for mention in mentions] for mentions in clusters.values()]
     yield json.dumps(values, ensure_ascii=False)
 

@@ -21,18 +21,16 @@ from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates,
 from elmo.tasks.coref.spans import antecedent_pairs, candidate_spans, keep_best, score_table
 from elmo.tasks.task_model import mean_of
 
+_NUM_BUCKETS = 10
 
-def bucket(values: Int[Tensor, "*values"], *, num_single: int = 4, num_buckets: int = 10) -> Int[Tensor, "*values"]:
-    """Whole numbers from 0 on -> classes: values up to `num_single` by themselves, larger ones by powers of two.
 
-    With the defaults 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more. Source: Clark and Manning 2016.
+def bucket(values: Int[Tensor, "*values"]) -> Int[Tensor, "*values"]:
+    """Whole numbers from 0 on -> classes: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more.
+
+    Source: Clark and Manning 2016.
     """
     power = (values.clamp(min=1).to(torch.float64).log2() + 1e-12).floor().to(torch.int64)
-    further = power + (num_single - 1)
-    return torch.where(values <= num_single, values, further).clamp(max=num_buckets - 1)
-
-
-_NUM_BUCKETS = 10
+    return torch.where(values <= 4, values, power + 3).clamp(max=_NUM_BUCKETS - 1)
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,8 @@ class PairFacts:
 
     speakers: Int[Tensor, " tokens"] | None
     """A number for the speaker of each token; None: not a feature."""
-    genre: int | None
-    """The number of the document's genre; None: not a feature."""
+    genre: int
+    """The number of the document's genre; without meaning where genres are not a feature."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,11 @@ class SpanRanker(nn.Module):
         settings: ResolverSettings,
         *,
         num_genres: int = 0,
-        may_cross: bool = False,
     ) -> None:
-        """`num_genres`: how many genres have a vector; 0: genres are not a feature. `may_cross`: whether kept spans may
-        cross, as in AllenNLP's model."""
+        """`num_genres`: how many genres have a vector; 0: genres are not a feature."""
         super().__init__()
         size, hidden, dropout = settings.feature_size, settings.span_hidden_sizes, settings.span_dropout
-        self.settings, self.may_cross = settings, may_cross
+        self.settings = settings
         self.widths = _table(settings.max_width, size)
         self.distances = _table(_NUM_BUCKETS, size)
         self.same_speaker = _table(2, size) if settings.speakers else None
@@ -90,10 +86,6 @@ class SpanRanker(nn.Module):
         span_dim = 2 * encoded_dim + size + embedded_dim
         num_features = 1 + settings.speakers + bool(num_genres)
         self.pair_scorer = PairScorer(span_dim, num_features * size, hidden, dropout)
-
-    def forward(self, states: TokenStates, sentence_lengths: Sequence[int], facts: PairFacts) -> Ranked:
-        """`states`: of all tokens of the document, `sentence_lengths` of its sentences, which they are cut into."""
-        return rank([RankerInput(self, states, facts)], sentence_lengths)
 
     def width_vectors(self, spans: Int[Tensor, "spans 2"]) -> Float[Tensor, "spans width_dim"]:
         """Of each span's width."""
@@ -120,9 +112,8 @@ class SpanRanker(nn.Module):
             speakers = facts.speakers[spans[:, 0]]  # a span's speaker is its first token's
             found.append(self.same_speaker((speakers[pairs[:, 0]] == speakers[pairs[:, 1]]).long()))
         if self.genres is not None:
-            assert facts.genre is not None, "genres are a feature of this network"
             found.append(self.genres.weight[facts.genre].expand(len(pairs), -1))
-        found.append(self.distances(bucket(pairs[:, 0] - pairs[:, 1], num_buckets=_NUM_BUCKETS)))
+        found.append(self.distances(bucket(pairs[:, 0] - pairs[:, 1])))
         return self.dropout(torch.cat(found, dim=1))
 
 
@@ -138,6 +129,7 @@ class RankerInput:
 def rank(inputs: Sequence[RankerInput], sentence_lengths: Sequence[int]) -> Ranked:
     """The spans and scores of one document by one ranker, or by several with the same settings together.
 
+    `sentence_lengths`: of the document's sentences, in whose order the states of all tokens are.
     Several have the mean of their mention scores, by which spans are kept, and the mean of what they say of the pairs.
     """
     ranker, device = inputs[0].ranker, inputs[0].states.encoded.device
@@ -148,7 +140,7 @@ def rank(inputs: Sequence[RankerInput], sentence_lengths: Sequence[int]) -> Rank
         [one.ranker.mention_scorer(one.states, candidates, own) for one, own in zip(inputs, widths, strict=True)]
     )
     count = int(settings.spans_per_token * sum(sentence_lengths))
-    kept = keep_best(candidates, mention_scores, count, may_cross=ranker.may_cross)
+    kept = keep_best(candidates, mention_scores, count)
     pairs = antecedent_pairs(len(kept), settings.max_antecedents).to(device)
     fit = mean_of(
         [one.ranker.fit(one, candidates[kept], own[kept], pairs) for one, own in zip(inputs, widths, strict=True)]

@@ -1,7 +1,6 @@
 """Files of documents, in whichever of the formats they are: CoNLL-2012 columns, JSON lines, raw text."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
@@ -43,8 +42,7 @@ def write_text(document: Document, clusters: Sequence[Sequence[Mention]]) -> Ite
         before[first] += "["
         after[last] = f"]{number}" + after[last]
     shown = [left + token + right for left, token, right in zip(before, document.tokens, after, strict=True)]
-    starts = [0, *accumulate(map(len, document.sentences))]
-    yield from (" ".join(shown[begin:end]) for begin, end in zip(starts, starts[1:], strict=False))
+    yield from (" ".join(shown[begin:end]) for begin, end in document.ranges)
     yield ""
     tokens = document.tokens
     for number, cluster in enumerate(clusters, start=1):

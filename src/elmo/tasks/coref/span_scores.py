@@ -60,7 +60,7 @@ def _places(spans: Int[Tensor, "spans 2"]) -> tuple[Int[Tensor, "spans width"], 
 def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.0) -> nn.Sequential:
     """A stack of hidden layers of these sizes without the first linear one: ReLU, dropout, linear, ... , linear.
 
-    For stacks whose first product is computed in parts: see `elmo.tasks.coref.span_scores`.
+    For stacks whose first product is computed in parts.
     """
     layers: list[nn.Module] = []
     for read, written in pairwise([*sizes, output_dim]):

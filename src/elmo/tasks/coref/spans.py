@@ -25,17 +25,13 @@ def candidate_spans(sentence_lengths: Sequence[int], max_width: int) -> Int[Tens
     return torch.from_numpy(np.stack([first[inside], last[inside]], axis=1))
 
 
-def keep_best(
-    spans: Int[Tensor, "spans 2"], scores: Float[Tensor, " spans"], count: int, *, may_cross: bool = False
-) -> Int[Tensor, " kept"]:
+def keep_best(spans: Int[Tensor, "spans 2"], scores: Float[Tensor, " spans"], count: int) -> Int[Tensor, " kept"]:
     """Indices of at most `count` spans, the best-scored ones, in the order of the spans.
 
-    By falling score, equal scores in the order of the spans; one that crosses a span kept before is left out, unless
-    they `may_cross`. Two spans cross if they overlap and neither contains the other.
+    By falling score, equal scores in the order of the spans; one that crosses a span kept before is left out. Two
+    spans cross if they overlap and neither contains the other.
     """
     order = scores.detach().sort(descending=True, stable=True).indices
-    if may_cross:
-        return order[:count].sort().values
     rows = spans.tolist()
     taken = _NonCrossing()
     kept: list[int] = []

@@ -53,21 +53,17 @@ def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
-    begin = 0
-    for sentence in document.sentences:
+    for sentence, (begin, _) in zip(document.sentences, document.ranges, strict=True):
         words = tuple(map(str.lower, sentence))
         for start in range(len(words)):
             for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
                 yield (begin + start, begin + end - 1), words[start:end]
-        begin += len(words)
 
 
 def _names(document: Document) -> Iterator[Mention]:
     """The longest possible runs of words with a capital letter; a sentence's first word may have it for its place."""
-    begin = 0
-    for sentence in document.sentences:
+    for sentence, (begin, _) in zip(document.sentences, document.ranges, strict=True):
         yield from longest_runs((word[0].isupper() for word in sentence[1:]), begin + 1)
-        begin += len(sentence)
 
 
 class Coreference(Task[CorefSettings, Document, Resolved]):
@@ -87,8 +83,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
 
     def read_unlabelled(self, path: Path | str, settings: CorefSettings, reading: TextReading) -> Iterator[Document]:
         tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
-        on_bad = reading.on_bad_line if reading.errors == "skip" else None
-        return iter(read_unlabelled(path, reading.encoding, tokenize, on_bad))
+        return iter(read_unlabelled(path, reading.encoding, tokenize, reading.on_bad))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:
         return example.sentences

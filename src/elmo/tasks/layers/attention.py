@@ -50,15 +50,7 @@ def pool(
     vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
 ) -> Float[Tensor, "batch dim*3"]:
     """Largest, smallest and mean of each number over the tokens, side by side; zeros for a sentence without a token."""
-    batch, tokens, dim = vectors.shape
-    if tokens == 0:
-        return vectors.new_zeros(batch, 3 * dim)
-    here = mask[:, :, None]
-    limit = torch.finfo(vectors.dtype).max
-    largest = vectors.masked_fill(~here, -limit).amax(dim=1)
-    smallest = vectors.masked_fill(~here, limit).amin(dim=1)
-    mean = torch.where(here, vectors, 0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    return torch.where(mask.any(dim=1, keepdim=True), torch.cat([largest, smallest, mean], dim=1), 0)
+    return torch.cat([_largest(vectors, mask), -_largest(-vectors, mask), _mean(vectors, mask)], dim=1)
 
 
 def compare(
@@ -79,13 +71,20 @@ def mean_and_max(
     vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
 ) -> Float[Tensor, "batch dim*2"]:
     """Mean and maximum over the tokens, side by side; zeros for a sentence without a token. Padding is ignored."""
-    batch, tokens, dim = vectors.shape
-    if tokens == 0:
-        return vectors.new_zeros(batch, 2 * dim)
-    here = mask[:, :, None]
-    mean = torch.where(here, vectors, 0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    largest = vectors.masked_fill(~here, torch.finfo(vectors.dtype).min).amax(dim=1)
-    return torch.cat([mean, torch.where(mask.any(dim=1, keepdim=True), largest, 0)], dim=1)
+    return torch.cat([_mean(vectors, mask), _largest(vectors, mask)], dim=1)
+
+
+def _mean(vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]) -> Float[Tensor, "batch dim"]:
+    return torch.where(mask[:, :, None], vectors, 0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def _largest(
+    vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+) -> Float[Tensor, "batch dim"]:
+    if mask.shape[1] == 0:
+        return vectors.new_zeros(len(vectors), vectors.shape[2])
+    largest = vectors.masked_fill(~mask[:, :, None], torch.finfo(vectors.dtype).min).amax(dim=1)
+    return torch.where(mask.any(dim=1, keepdim=True), largest, 0)
 
 
 class Trilinear(nn.Module):
@@ -164,11 +163,10 @@ class SelfAttention(nn.Module):
     Clark and Gardner 2018, section 3, and their code for the slot.
     """
 
-    def __init__(self, dim: int, *, null_slot: bool = True) -> None:
-        """`null_slot`: whether a token can attend to nothing; if not, only a token that is alone does."""
+    def __init__(self, dim: int) -> None:
         super().__init__()
         self.scores = Trilinear(dim)
-        self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL])) if null_slot else None
+        self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL]))
         self.output_dim = 3 * dim
 
     def forward(
@@ -192,8 +190,6 @@ class SelfAttention(nn.Module):
     def _weights(
         self, scores: Float[Tensor, "batch rows tokens"], others: Bool[Tensor, "batch rows tokens"]
     ) -> Float[Tensor, "batch rows tokens"]:
-        if self.null_score is None:
-            return masked_softmax(scores, others)
         null = self.null_score.expand(*scores.shape[:2], 1)
         weights = torch.cat([scores.masked_fill(~others, -torch.inf), null], dim=2).softmax(dim=2)
         return weights[:, :, :-1]

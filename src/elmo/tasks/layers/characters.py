@@ -3,7 +3,7 @@
 A character is a number: 0 is padding, 1 every unknown character. Each distinct token of a batch is read once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -37,13 +37,17 @@ class CharacterIds:
         return ids
 
 
-def distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Int[Tensor, "batch tokens"]]:
-    """The distinct tokens of a batch, and for each position the number of its token from 1 on; 0 at padding."""
+def of_distinct(
+    sentences: Sequence[Sequence[str]], read: Callable[[list[str]], Float[Tensor, "words dim"]]
+) -> Float[Tensor, "batch tokens dim"]:
+    """What `read` gives for each token of a batch, called once with the distinct ones; zeros at padding."""
     places: dict[str, int] = {}
     rows = torch.zeros(len(sentences), max(map(len, sentences), default=0), dtype=torch.int64)
     for line, sentence in zip(rows, sentences, strict=True):
         line[: len(sentence)] = torch.tensor([places.setdefault(token, len(places) + 1) for token in sentence])
-    return list(places), rows
+    found = read(list(places))
+    table = torch.cat([found.new_zeros(1, found.shape[1]), found])
+    return functional.embedding(rows.to(table.device), table)
 
 
 class CharacterCNN(nn.Module):
@@ -62,10 +66,7 @@ class CharacterCNN(nn.Module):
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Float[Tensor, "batch tokens filters"]:
         """A batch's vectors; zeros after each sentence's end."""
-        words, rows = distinct(sentences)
-        nothing = self.convolution.weight.new_zeros(1, self.output_dim)
-        table = torch.cat([nothing, self._read(words)])
-        return functional.embedding(rows.to(table.device), table)
+        return of_distinct(sentences, self._read)
 
     def _read(self, words: list[str]) -> Float[Tensor, "words filters"]:
         width = self.convolution.kernel_size[0]
@@ -117,13 +118,11 @@ class CharacterWindows(nn.Module):
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Float[Tensor, "batch tokens output_dim"]:
         """A batch's vectors; zeros after each sentence's end. A token without characters has zeros too."""
-        words, rows = distinct(sentences)
-        nothing = self.embedding.weight.new_zeros(1, self.output_dim)
-        table = torch.cat([nothing, self._read([word[: self._max_characters] for word in words])])
-        return functional.embedding(rows.to(table.device), table)
+        return of_distinct(sentences, self._read)
 
     def _read(self, words: list[str]) -> Float[Tensor, "words output_dim"]:
-        ids = self._ids.of_words(words, min_length=1).to(self.embedding.weight.device)
+        cut = [word[: self._max_characters] for word in words]
+        ids = self._ids.of_words(cut, min_length=1).to(self.embedding.weight.device)
         vectors = self.dropout(self.embedding(ids)).transpose(1, 2)
         inside = (ids != PADDING)[:, None, :]
         found = []

@@ -58,18 +58,17 @@ class CRF(nn.Module):
     def __init__(
         self,
         allowed: Bool[Tensor, "tags tags"],
-        begins: Bool[Tensor, " tags"] | None = None,
-        ends: Bool[Tensor, " tags"] | None = None,
+        begins: Bool[Tensor, " tags"],
+        ends: Bool[Tensor, " tags"],
     ) -> None:
-        """`allowed[i, j]`: whether tag j may follow tag i; `begins`, `ends`: which may be first and last (all)."""
+        """`allowed[i, j]`: whether tag j may follow tag i; `begins`, `ends`: which may be first and last."""
         super().__init__()
         num_tags = len(allowed)
         self.transitions = nn.Parameter(torch.empty(num_tags, num_tags))
         nn.init.xavier_normal_(self.transitions)
-        everything = torch.ones(num_tags, dtype=torch.bool)
         self.register_buffer("allowed", allowed, persistent=False)
-        self.register_buffer("begins", everything if begins is None else begins, persistent=False)
-        self.register_buffer("ends", everything if ends is None else ends, persistent=False)
+        self.register_buffer("begins", begins, persistent=False)
+        self.register_buffer("ends", ends, persistent=False)
 
     def log_likelihood(
         self,
@@ -108,8 +107,8 @@ class CRF(nn.Module):
         self,
         emissions: Float[Tensor, "batch tokens tags"],
         mask: Bool[Tensor, "batch tokens"],
-        transitions: Float[Tensor, "tags tags"] | None = None,
+        transitions: Float[Tensor, "tags tags"],
     ) -> list[list[int]]:
-        """The allowed sequence of the highest score for each row (Viterbi). `transitions`: others than its own."""
-        transitions = (self.transitions if transitions is None else transitions) + forbidden(self.allowed)
-        return best_sequences(emissions, mask, transitions, forbidden(self.begins), forbidden(self.ends))
+        """The allowed sequence of the highest score for each row (Viterbi). `transitions`: its own, or an average."""
+        moves = transitions + forbidden(self.allowed)
+        return best_sequences(emissions, mask, moves, forbidden(self.begins), forbidden(self.ends))

@@ -74,9 +74,8 @@ def read_tagged(path: Path | str, settings: TokenTaggerSettings) -> list[TagSent
 
 def read_untagged_treebank(path: Path | str, tag_column: str, reading: TextReading) -> Iterator[TagSentence]:
     """The sentences of a CoNLL-U file without regard to their tags, in constant memory. Raises as `read_tagged`."""
-    on_bad = reading.on_bad_line if reading.errors == "skip" else None
-    lines = labelled_lines(path, reading.encoding, on_bad)
-    found = treebank_sentences(lines, text_name(path), on_bad, format_flags=False)
+    lines = labelled_lines(path, reading.encoding, reading.on_bad)
+    found = treebank_sentences(lines, text_name(path), reading.on_bad, format_flags=False)
     first = list(islice(found, _LINES_LOOKED_AT))
     if reading.on_look is not None:
         reading.on_look(look_at((it.tokens for it in first), Reading(tokenizer="whitespace"), text_name(path)))

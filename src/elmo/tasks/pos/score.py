@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from elmo.tasks.counts import percentage
-from elmo.tasks.labels import Prediction, classification_counts, classification_scores
+from elmo.tasks.counts import added, percentage
+from elmo.tasks.labels import classification_counts, classification_scores
 from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.rules import most_frequent
 from elmo.tasks.task import Counts, Plain, Rule
 
 
@@ -24,12 +25,12 @@ def tag_scores(gold: Sequence[Sequence[str]], predicted: Sequence[TokenTags]) ->
     don't have, 0 if there are none; `macro_f1`, the mean F1 of the gold tags; the counts `tokens` and `unknown`; and
     `per_label`, see `classification_scores`."""
     tags = [tag for sentence in gold for tag in sentence]
-    found = [_as_label(tag) for sentence in predicted for tag in sentence.tags]
+    found = [tag for sentence in predicted for tag in sentence.tags]
     scores = classification_scores(tags, found)
     known = [is_known for sentence in predicted for is_known in sentence.known]
     figures: dict[str, Plain] = {}
     if len(known) == len(tags):
-        right = [one == other["label"] for one, other in zip(tags, found, strict=True)]
+        right = [one == other for one, other in zip(tags, found, strict=True)]
         num_known = sum(known)
         known_right = sum(one and is_known for one, is_known in zip(right, known, strict=True))
         figures = {
@@ -42,11 +43,7 @@ def tag_scores(gold: Sequence[Sequence[str]], predicted: Sequence[TokenTags]) ->
 
 def tag_counts(gold: Sequence[str], predicted: TokenTags) -> Counts:
     """One sentence's (right, wrongly given, missed) tokens of each tag."""
-    sums: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0, 0])
-    for tag, found in zip(gold, predicted.tags, strict=True):
-        for label, counts in classification_counts(tag, _as_label(found)).items():
-            sums[label] = [one + other for one, other in zip(sums[label], counts, strict=True)]
-    return dict(sums)
+    return added(classification_counts(*tags) for tags in zip(gold, predicted.tags, strict=True))
 
 
 def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTags]:
@@ -55,8 +52,8 @@ def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTag
     for example in examples:
         for token, tag in zip(example.tokens, example.tags, strict=True):
             by_word[token][tag] += 1
-    best = {word: _most_frequent(counts) for word, counts in by_word.items()}
-    usual = _most_frequent(sum(by_word.values(), Counter[str]()))
+    best = {word: most_frequent(counts) for word, counts in by_word.items()}
+    usual = most_frequent(sum(by_word.values(), Counter[str]()))
 
     def predicted(sentence: TagSentence) -> TokenTags:
         return TokenTags(
@@ -68,11 +65,3 @@ def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTag
         f"rule: each word's most frequent tag (of unknown words: {usual})",
         lambda sentences: [predicted(sentence) for sentence in sentences],
     )
-
-
-def _most_frequent(counts: Counter[str]) -> str:
-    return min(counts, key=lambda tag: (-counts[tag], tag))
-
-
-def _as_label(tag: str) -> Prediction:
-    return Prediction(label=tag, probabilities={})

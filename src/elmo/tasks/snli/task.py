@@ -41,7 +41,7 @@ def score_label_files(
                 f"{predicted}: has no prediction for the pair {pair.id!r} of {gold_name}:{pair.line}. Predict exactly "
                 "the gold file's pairs."
             )
-        answers.append(Prediction(label=labels[pair.id], probabilities={}))
+        answers.append(labels[pair.id])
     return classification_scores([pair.label for pair in gold], answers)
 
 
@@ -95,9 +95,8 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
     def read_unlabelled(self, path: Path | str, settings: SnliSettings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
         tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
-        on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
         column = settings.entailment.label_column
-        return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line, label_column=column)
+        return read_unlabelled_pairs(path, tokenize, reading.encoding, reading.on_bad, label_column=column)
 
     def sentences(self, example: SentencePair) -> list[list[str]]:
         return [example.premise, example.hypothesis]

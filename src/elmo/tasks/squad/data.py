@@ -31,8 +31,6 @@ class Answer:
 
     text: str
     """As annotated."""
-    start: int
-    """Its first code point in the passage."""
     span: TokenSpan
     """The tokens that it overlaps."""
 
@@ -67,22 +65,24 @@ class Question:
     """The file's name."""
 
 
-def read_questions(path: Path | str, settings: ReaderSettings, *, labelled: bool = True) -> list[Question]:
-    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2).
+def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]:
+    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2), with their answers.
 
-    `labelled`: whether every question must have an answer; else answers are ignored. Raises TextError, with the file
-    and the question's id, for what isn't of this format, a repeated id, an empty question or passage, an answer that
-    isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What the settings leave out is counted in a
-    TextWarning.
+    Raises TextError, with the file and the question's id, for what isn't of this format, a repeated id, an empty
+    question or passage, an answer that isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What
+    the settings leave out is counted in a TextWarning.
     """
     with skipping(path, settings.errors) as on_bad:
-        return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled, on_bad=on_bad)
+        return questions_of(read_tree(path, settings.encoding), settings, labelled=True, on_bad=on_bad)
 
 
 def questions_of(
     tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: OnBadExample | None = None
 ) -> list[Question]:
-    """The questions of a file that was read. Raises as `read_questions`."""
+    """The questions of a file that was read. Raises as `read_questions`.
+
+    `labelled`: whether every question must have an answer; else answers are ignored.
+    """
     found = list(_questions(tree, settings, labelled, on_bad))
     if labelled and settings.unanswerable == "skip":
         found = _answerable(found, tree.source)
@@ -219,7 +219,7 @@ def _answer(node: Node, passage: TokenizedText) -> Answer:
         raise node.error(
             f"is {text!r}, which holds no token of its passage, only invisible characters", "Remove the answer"
         )
-    return Answer(text, start, span)
+    return Answer(text, span)
 
 
 def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
@@ -263,10 +263,7 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
             require_own_id(question, seen)
             yield question
         except TextError as error:
-            if reading.errors == "strict":
-                raise
-            if reading.on_bad_line is not None:
-                reading.on_bad_line(number, str(error))
+            skip_or_raise(error, number, reading.on_bad)
 
 
 def _is_question(line: str) -> bool:
@@ -280,7 +277,7 @@ def _question_of_line(line: str, number: int, where: str, settings: ReaderSettin
     if line.lstrip().startswith("{"):
         node = parse_tree([line], where)
         question, passage = node["question"].text(), node["context"].text()
-        key = _key(node, number)
+        key = node["id"].text() if "id" in node else str(number)
     else:
         question, tab, passage = line.partition("\t")
         if not tab:
@@ -295,7 +292,3 @@ def _question_of_line(line: str, number: int, where: str, settings: ReaderSettin
             f"{where}: the {'passage' if asked.tokens else 'question'} is empty or has no token. Fix the line."
         )
     return Question(key, asked, read, source=where)
-
-
-def _key(node: Node, number: int) -> str:
-    return node["id"].text() if "id" in node else str(number)

@@ -91,18 +91,15 @@ class BiDAF(nn.Module):
     Source: Clark and Gardner 2018.
     """
 
-    def __init__(
-        self, input_dim: int, elmo_dim: int, *, size: int, dropout: float = 0.0, null_slot: bool = True
-    ) -> None:
-        """`elmo_dim`: of ELMo at the encoder's output, or 0; `size`: hidden units of each GRU and direction;
-        `null_slot`: see `SelfAttention`."""
+    def __init__(self, input_dim: int, elmo_dim: int, *, size: int, dropout: float = 0.0) -> None:
+        """`elmo_dim`: of ELMo at the encoder's output, or 0; `size`: hidden units of each GRU and direction."""
         super().__init__()
         self.dropout = VariationalDropout(dropout)
         self.encoder = BiGRU(input_dim, size)
         self.attention = BiAttention(self.encoder.output_dim + elmo_dim)
         self.reduce = linear(self.attention.output_dim, 2 * size)
         self.residual_encoder = BiGRU(2 * size, size)
-        self.self_attention = SelfAttention(2 * size, null_slot=null_slot)
+        self.self_attention = SelfAttention(2 * size)
         self.residual_reduce = linear(self.self_attention.output_dim, 2 * size)
         self.start_encoder = BiGRU(2 * size, size)
         self.end_encoder = BiGRU(4 * size, size)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from elmo.tasks.counts import percentage
 from elmo.tasks.squad.data import Question
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -68,8 +69,8 @@ def squad_scores(questions: Sequence[Question], predictions: Mapping[str, str]) 
     ]
     unanswered = sum(question.id not in predictions for question in questions)
     return {
-        "f1": _percent([one.f1 for one in matches]),
-        "exact_match": _percent([one.exact for one in matches]),
+        "f1": percentage(sum(one.f1 for one in matches), len(matches)),
+        "exact_match": percentage(sum(one.exact for one in matches), len(matches)),
         "questions": len(questions),
         "unanswered": unanswered,
         "superfluous": len(predictions) - (len(questions) - unanswered),
@@ -82,7 +83,7 @@ def bound_f1(questions: Sequence[Question], allowed: Callable[[int], bool] = lam
 
     `allowed`: whether an answer of so many tokens may be predicted; one that is too long counts 0.
     """
-    return _percent([_best_f1(question, allowed) for question in questions])
+    return percentage(sum(_best_f1(question, allowed) for question in questions), len(questions))
 
 
 def _best_f1(question: Question, allowed: Callable[[int], bool]) -> float:
@@ -92,7 +93,3 @@ def _best_f1(question: Question, allowed: Callable[[int], bool]) -> float:
 
 def _gold(question: Question) -> list[str]:
     return [answer.text for answer in question.answers]
-
-
-def _percent(values: Sequence[float]) -> float:
-    return 100.0 * sum(values) / len(values) if values else 0.0

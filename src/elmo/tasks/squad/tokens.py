@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from elmo.text.reading.as_trained import DASHES, QUOTES
 from elmo.text.tokenizer import tokenizer
@@ -43,17 +44,9 @@ class TokenizedText:
 
     def covering(self, start: int, end: int) -> TokenSpan | None:
         """All tokens that overlap text[start:end]; None if there is none."""
-        first = bisect_right(self.offsets, start, key=_end)
-        last = bisect_left(self.offsets, end, key=_start) - 1
+        first = bisect_right(self.offsets, start, key=itemgetter(1))
+        last = bisect_left(self.offsets, end, key=itemgetter(0)) - 1
         return (first, last) if first <= last else None
-
-
-def _start(offset: Offset) -> int:
-    return offset[0]
-
-
-def _end(offset: Offset) -> int:
-    return offset[1]
 
 
 def tokenized(

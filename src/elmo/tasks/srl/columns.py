@@ -149,6 +149,16 @@ class ColumnSentence:
         """File and line of each token, for messages."""
         return [f"{self.source}:{line}" for line in self.lines]
 
+    def require_columns(self) -> None:
+        """TextError if a predicate has no column."""
+        marked, num_columns = self.marked, len(self.columns)
+        if len(marked) > num_columns:
+            place = self.places[marked[num_columns]]
+            raise TextError(
+                f"{place}: the sentence has {len(marked)} predicates, but only {num_columns} columns of roles. Every "
+                "predicate needs a column, in the order of the tokens. Fix the sentence."
+            )
+
 
 def read_sentences_of_columns(
     path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: OnBadExample | None = None

@@ -168,12 +168,7 @@ def _sentence(sentence: ColumnSentence, propositions: Sequence[Proposition]) -> 
 def _propositions(sentence: ColumnSentence) -> list[Proposition]:
     """Predicates are found by the "V" of their columns: in the predicate column some may be missing."""
     found = [_proposition(sentence, number, cells) for number, cells in enumerate(sentence.columns, start=1)]
-    if len(sentence.marked) > len(found):
-        place = sentence.places[sentence.marked[len(found)]]
-        raise TextError(
-            f"{place}: the sentence has {len(sentence.marked)} predicates, but only {len(found)} columns of roles. "
-            "Every predicate needs a column, in the order of the tokens. Fix the sentence."
-        )
+    sentence.require_columns()
     return found
 
 

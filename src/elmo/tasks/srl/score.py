@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.counts import percentage, precision_recall_f1
+from elmo.tasks.counts import added, percentage, precision_recall_f1
 from elmo.tasks.srl.columns import ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span
@@ -66,7 +66,7 @@ def arguments_of(spans: Iterable[Span]) -> list[Argument]:
     return found
 
 
-def proposition_counts(gold: Iterable[Span], predicted: Iterable[Span]) -> dict[str, tuple[int, int, int]]:
+def proposition_counts(gold: Iterable[Span], predicted: Iterable[Span]) -> Counts:
     """(correct, excess, missed) arguments of each label of a proposition, "V" included."""
     right, found = Counter(arguments_of(gold)), Counter(arguments_of(predicted))
     parts = (right & found, found - right, right - found)
@@ -77,7 +77,7 @@ def proposition_counts(gold: Iterable[Span], predicted: Iterable[Span]) -> dict[
 
 def argument_counts(pairs: Iterable[Pair]) -> Counts:
     """What the propositions of an example add to F1: the sums of `proposition_counts` without "V"."""
-    sums = _added(proposition_counts(pair.gold, pair.predicted) for pair in pairs)
+    sums = added(proposition_counts(pair.gold, pair.predicted) for pair in pairs)
     return {label: counts for label, counts in sums.items() if label != PREDICATE}
 
 
@@ -89,12 +89,12 @@ def role_scores(pairs: Sequence[Pair]) -> Scores:
     `per_label`, with "V"; `per_predicate` for each kind of predicate.
     """
     counts = [proposition_counts(pair.gold, pair.predicted) for pair in pairs]
-    sums = _added(counts)
+    sums = added(counts)
     perfect = sum(not any(part[1] or part[2] for label, part in own.items() if label != PREDICATE) for own in counts)
     scores: dict[str, Plain] = {
         **_figures(_overall(sums)),
         "propositions": len(pairs),
-        "perfect_props": 100 * perfect / len(pairs) if pairs else 0.0,
+        "perfect_props": percentage(perfect, len(pairs)),
         "span_f1": _plain_f1(pairs, labelled=True),
         "unlabelled_f1": _plain_f1(pairs, labelled=False),
         "per_label": {label: _figures(sums[label]) for label in sorted(sums)},
@@ -102,24 +102,15 @@ def role_scores(pairs: Sequence[Pair]) -> Scores:
     kinds = sorted({pair.kind for pair in pairs} - {""})
     if kinds:
         scores["per_predicate"] = {
-            kind: _figures(_overall(_added(own for own, pair in zip(counts, pairs, strict=True) if pair.kind == kind)))
+            kind: _figures(_overall(added(own for own, pair in zip(counts, pairs, strict=True) if pair.kind == kind)))
             for kind in kinds
         }
     return scores
 
 
-def _added(counts: Iterable[dict[str, tuple[int, int, int]]]) -> dict[str, tuple[int, int, int]]:
-    sums: dict[str, tuple[int, int, int]] = {}
-    for own in counts:
-        for label, (right, extra, missed) in own.items():
-            before = sums.get(label, (0, 0, 0))
-            sums[label] = (before[0] + right, before[1] + extra, before[2] + missed)
-    return sums
-
-
-def _overall(sums: dict[str, tuple[int, int, int]]) -> tuple[int, int, int]:
+def _overall(sums: Counts) -> list[float]:
     parts = [counts for label, counts in sums.items() if label != PREDICATE]
-    return sum(part[0] for part in parts), sum(part[1] for part in parts), sum(part[2] for part in parts)
+    return [sum(column) for column in zip((0, 0, 0), *parts, strict=True)]
 
 
 def _plain_f1(pairs: Iterable[Pair], *, labelled: bool) -> float:
@@ -135,7 +126,7 @@ def _plain_f1(pairs: Iterable[Pair], *, labelled: bool) -> float:
     return percentage(2 * right, 2 * right + extra + missed)
 
 
-def _figures(counts: tuple[int, int, int]) -> dict[str, float]:
+def _figures(counts: Sequence[float]) -> dict[str, float]:
     right, extra, missed = counts
     figures = precision_recall_f1(right, right + extra, right + missed)
     return {**figures, "correct": right, "excess": extra, "missed": missed}
@@ -174,18 +165,15 @@ def score_role_files(
 
 
 def _predicates(sentence: ColumnSentence) -> list[int]:
+    sentence.require_columns()
     marked, columns = sentence.marked, sentence.columns
-    if len(marked) > len(columns):
-        place = sentence.places[marked[len(columns)]]
-        raise TextError(
-            f"{place}: the sentence has {len(marked)} predicates, but only {len(columns)} columns of roles. Every "
-            "predicate needs a column, in the order of the tokens. Fix the sentence."
-        )
     if len(marked) == len(columns) or sentence.layout.name != "conll2012":
         return marked
     # The predicate column of conll2012 may lack some: there each column's own "V" says where its predicate is.
     spans = [spans_of_column(cells, sentence.places) for cells in columns]
-    return [next((start for start, _, label in own if label == "V"), -number) for number, own in enumerate(spans, 1)]
+    return [
+        next((start for start, _, label in own if label == PREDICATE), -number) for number, own in enumerate(spans, 1)
+    ]
 
 
 def _same_sentence(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.labels import require_learnable
+from elmo.tasks.rules import most_frequent
 from elmo.tasks.srl.data import (
     PREDICATE,
     Proposition,
@@ -63,11 +64,7 @@ def _most_frequent_sides(propositions: Iterable[Proposition]) -> tuple[str, str]
         for start, _, label in proposition.spans:
             if label != PREDICATE:
                 (before if start < proposition.predicate[0] else after)[label] += 1
-    return _most_frequent(before), _most_frequent(after)
-
-
-def _most_frequent(found: Counter[str]) -> str:
-    return min(found, key=lambda label: (-found[label], label), default="")
+    return most_frequent(before), most_frequent(after)
 
 
 _KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}

@@ -8,7 +8,14 @@ from elmo.errors import TextError
 from elmo.setting_checks import require_setting
 from elmo.tasks.counts import percentage
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.labels import LabelTask, Prediction, characters_of, classification_scores, plain_prediction
+from elmo.tasks.labels import (
+    LabelTask,
+    Prediction,
+    characters_of,
+    classification_scores,
+    plain_prediction,
+    predicted_labels,
+)
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
 from elmo.tasks.sst.settings import SstSettings
@@ -26,7 +33,7 @@ def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Sc
     `binary_accuracy`: of the sentences that aren't neutral (2), the percentage for which 0 and 1 together, or 3 and 4
     together, were rightly the more probable.
     """
-    scores = classification_scores(gold, predicted)
+    scores = classification_scores(gold, predicted_labels(predicted))
     known = {*gold, *(label for prediction in predicted for label in prediction["probabilities"])}
     if known == set(LABELS) and all(prediction["probabilities"] for prediction in predicted):
         scores = {"accuracy": scores.pop("accuracy"), "binary_accuracy": _binary(gold, predicted), **scores}

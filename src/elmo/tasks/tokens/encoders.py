@@ -13,6 +13,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
+from elmo.tasks.registry import loaded
 
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
@@ -58,7 +59,7 @@ def _factory(name: str) -> EncoderFactory:
     if name in _COMPARED:
         found: object = named_object(_COMPARED[name], "encoder")
     elif name in installed:
-        found = installed[name].load()
+        found = loaded(installed[name], "encoder")
     elif ":" in name:
         found = named_object(name, "encoder")
     else:

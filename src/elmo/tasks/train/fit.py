@@ -53,8 +53,6 @@ class Fitted:
     """Epochs done."""
     best_epoch: int
     """From 1; without dev data the last one."""
-    dev: Scores
-    """The best epoch's scores on the dev data; empty without dev data."""
 
 
 def fit(
@@ -108,12 +106,10 @@ class _Fit(Generic[S, E, P]):
         while not self._is_over():
             self._epoch()
             self._evaluate()
-        done = self.position
         self._show(ended=True)
         self.folder.restore_best(self.model)
         self.model.eval()
-        recorded = {line["epoch"]: line for line in self.folder.metrics()}
-        return Fitted(done.epoch, done.best_epoch, recorded.get(done.best_epoch, {}).get("dev", {}))
+        return Fitted(self.position.epoch, self.position.best_epoch)
 
     def _is_over(self) -> bool:
         done, patience = self.position, self.settings.patience

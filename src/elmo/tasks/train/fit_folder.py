@@ -14,7 +14,6 @@ import math
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
@@ -23,7 +22,7 @@ from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.bounded import open_regular
-from elmo.disk.json_file import forget_records_after, read_record, read_records
+from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
@@ -123,10 +122,6 @@ class FitFolder:
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""
         load_learned_state(model, _read(self._best))
-
-    def metrics(self) -> list[dict[str, Any]]:
-        """The epochs recorded; a line that a killed process did not finish is left out."""
-        return [values for _, values in read_records(self.metrics_file, "epoch")]
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""

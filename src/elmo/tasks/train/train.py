@@ -8,7 +8,6 @@ scores.json          mean, standard deviation and single scores over the seeds; 
 model/               the model of the seed with the best dev score
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +88,7 @@ def train(
             if data.trained_on:
                 summary["trained_on"] = dict(data.trained_on)
             rules = job.task.rules(data.train) if options.rules else []
-            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
+            summary["rules"] = rule_scores(job.task, rules, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
@@ -210,7 +209,7 @@ def _frozen(tokens: TokenSettings, device: str, options: RunOptions, run: Path) 
 
 def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
     """Writes what the run is; ConfigError if it was begun as another."""
-    facts = json.loads(json.dumps({**job.facts(), "bilm": None if frozen is None else frozen.model_hash}))
+    facts = {**job.facts(), "bilm": None if frozen is None else frozen.model_hash}
     path = job.run / "run.json"
     if path.is_file():
         require_same_run(path, facts, job.task.settings())
