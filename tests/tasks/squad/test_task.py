@@ -138,12 +138,13 @@ def test_answers_for_two_files_of_the_same_ids_never_share_an_object(squad_files
 
 
 def test_lines_that_do_not_fit_may_be_skipped(squad_files, run, capsys):
-    (squad_files / "new.txt").write_text("Where is it?\nWho?\tAnna.\n")
+    (squad_files / "new.txt").write_bytes(b"Where is it?\nWho?\tAnna.\nWho?\tBj\xf6rn.\n")
     assert main(["task", "predict", run, str(squad_files / "new.txt"), "--errors", "skip"]) == 1
     shown = capsys.readouterr()
     assert list(json.loads(shown.out)) == ["2"]
     assert "skipped: " in shown.err
     assert "new.txt:1: there is no tab" in shown.err
+    assert "new.txt:3: not valid UTF-8 (byte 0xF6" in shown.err
 
 
 def test_an_answer_outside_its_passage_ends_with_2_before_anything_is_written(squad_files, capsys):

@@ -21,6 +21,7 @@ from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import UNDECODABLE
 
 _SHOWN = 40
 
@@ -249,14 +250,14 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
     line. Raises TextError with file and line, or the question's id, also for a second question of the same id; a line
     that doesn't fit may be skipped instead, see `TextReading.errors`.
     """
-    lines = list(labelled_lines(path, reading.encoding))
+    lines = list(labelled_lines(path, reading.encoding, reading.on_bad))
     beginning = next((line.lstrip() for line in lines if line.strip()), "")
     if beginning.startswith("{") and not _is_question(beginning):
         yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False)
         return
     seen: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        if not line.strip() or line == UNDECODABLE:
             continue
         try:
             question = _question_of_line(line, number, f"{text_name(path)}:{number}", settings)

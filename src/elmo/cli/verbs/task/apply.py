@@ -151,6 +151,8 @@ class UnlabelledFiles:
     """The examples of some files, one after the other."""
 
     names: list[str]
+    is_named: bool
+    """Whether a prediction says which file it belongs to."""
     examples: Iterator[Any] = iter(())
     bad_lines: int = 0
     """How many lines were skipped so far."""
@@ -158,10 +160,11 @@ class UnlabelledFiles:
     """The file of each example that was read, until its prediction comes."""
 
     def read(self, task: AnyTask, settings: Any, reading: TextReading) -> Iterator[Any]:
-        """The examples; the file of each is put into `waiting`."""
+        """The examples."""
         for name in self.names:
             for example in task.read_unlabelled(name, settings, reading):
-                self.waiting.append(name)
+                if self.is_named:
+                    self.waiting.append(name)
                 yield example
 
     def skip(self, _: int, message: str) -> None:
@@ -169,9 +172,8 @@ class UnlabelledFiles:
         self.bad_lines += list_skipped([message])
 
     def facts(self) -> dict[str, str]:
-        """Which file the next prediction belongs to; nothing if there is only one file."""
-        name = self.waiting.popleft()
-        return {"file": name} if len(self.names) > 1 else {}
+        """Which file the next prediction belongs to, if it says so."""
+        return {"file": self.waiting.popleft()} if self.is_named else {}
 
 
 def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFiles:
@@ -187,7 +189,7 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
     why = f"for the task {task.name!r}, whose input has a format of its own and heeds {' and '.join(heeded)} only"
     refuse_ignored(given, [Ignored(options_of(Reading) - set(heeded), why, "convert the input to that format")])
     vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
-    found = UnlabelledFiles(names)
+    found = UnlabelledFiles(names, is_named=arguments.json and len(names) > 1)
     how = TextReading(
         str.split if reading.tokenizer == AUTO else reading.tokenize,
         reading.encoding,
