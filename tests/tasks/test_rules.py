@@ -77,7 +77,7 @@ def test_hundreds_of_words_do_not_underflow():
 def test_pairs_are_told_apart_by_what_the_premise_has():
     pairs = [SentencePair(["a", "Man"], ["man"], "yes"), SentencePair(["a", "man"], ["dog"], "no")] * 3
     others = [SentencePair(["dog"], ["Dog"], "yes")]
-    by_name = {one["rule"]: one for one in rule_scores(TASK, TASK.rules(pairs), {"dev": others})}
+    by_name = {one["rule"]: one for one in rule_scores(TASK.rules(pairs), TASK.score, TASK.metric, {"dev": others})}
     assert list(by_name) == ["majority", "naive-bayes-hypothesis", "naive-bayes"]
     assert by_name["naive-bayes-hypothesis"]["dev"] == 0  # "dog" was new whenever it was seen
     assert by_name["naive-bayes"]["scores"]["dev"]["accuracy"] == by_name["naive-bayes"]["dev"]

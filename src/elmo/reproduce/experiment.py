@@ -60,7 +60,7 @@ def data_facts(job: Job[S, E, P]) -> DataFacts:
     data = all_examples(job.task, job.settings, job.files)
     scored = data.scored()
     units = {name: job.task.groups(examples) for name, examples in scored.items()}
-    rules = rule_scores(job.task, job.task.rules(data.train), scored)
+    rules = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, scored)
     return DataFacts(len(set(job.task.groups(data.train))), units, rules)
 
 

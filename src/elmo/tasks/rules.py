@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from elmo.tasks.labels import L, Prediction
-from elmo.tasks.task import E, P, Rule, S, Task
+from elmo.tasks.task import E, P, Rule
 
 
 def longest_runs(wanted: Iterable[bool], first: int = 0) -> Iterator[tuple[int, int]]:
@@ -73,16 +73,19 @@ def naive_bayes_rule(
 
 
 def rule_scores(
-    task: Task[S, E, P], rules: Sequence[Rule[E, P]], scored: Mapping[str, Sequence[E]]
+    rules: Sequence[Rule[E, P]],
+    score: Callable[[Sequence[E], Sequence[P]], Mapping[str, Any]],
+    metric: str,
+    scored: Mapping[str, Sequence[E]],
 ) -> list[dict[str, Any]]:
     """Of each rule "rule" (its name), "label", the metric by data, and all "scores".
 
-    `scored`: the examples by data, "dev" and "test".
+    `score`: of examples and predictions, a task's. `scored`: the examples by data, "dev" and "test".
     """
     found = []
     for rule in rules:
-        scores = {name: task.score(examples, rule.predict(examples)) for name, examples in scored.items()}
-        own = {name: figures[task.metric] for name, figures in scores.items()}
+        scores = {name: score(examples, rule.predict(examples)) for name, examples in scored.items()}
+        own = {name: figures[metric] for name, figures in scores.items()}
         found.append({"rule": rule.name, "label": rule.label, **own, "scores": scores})
     return found
 

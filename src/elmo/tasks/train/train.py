@@ -88,7 +88,7 @@ def train(
             if data.trained_on:
                 summary["trained_on"] = dict(data.trained_on)
             rules = job.task.rules(data.train) if options.rules else []
-            summary["rules"] = rule_scores(job.task, rules, data.scored())
+            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
