@@ -87,6 +87,13 @@ def test_encoders_that_elmo_was_compared_with_take_its_place_with_the_same_setti
     ]
 
 
+def test_models_of_another_encoder_keep_it():
+    _, first, second = systems_of("bilms", with_tokens(encoder="mine"), bilms=["a", "cove=b"])
+    assert [(one.settings.tokens.encoder, one.settings.tokens.model) for one in (first, second)] == [
+        ("mine", "a"), ("cove", "b"),
+    ]  # fmt: skip
+
+
 def test_folders_of_one_name_are_told_apart_by_as_much_of_their_paths_as_needed(tmp_path, monkeypatch):
     for name in ("a/model", "b/model"):
         (tmp_path / name).mkdir(parents=True)

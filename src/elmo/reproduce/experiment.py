@@ -37,10 +37,11 @@ from elmo.setting_checks import require_setting
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
-from elmo.tasks.tokens.encoders import find_encoder
+from elmo.tasks.tokens.encoders import ELMO, find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
+from elmo.weights.describe import outline
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def reproduce(
         raise ConfigError(f"--bilms was given, but {experiment} compares nothing with other biLMs. Use --model.")
     compared = list(noted.get("bilms", ()) if bilms is None else bilms)
     if experiment == "bilms":
-        _require_models(compared)
+        _require_models(compared, job.settings.tokens.encoder)
     with stop_flag() as flag, following(progress) as reported:
         _warn_without_matplotlib(reported)
         with flag.at_once():
@@ -157,11 +158,13 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
     return {}
 
 
-def _require_models(bilms: Sequence[str]) -> None:
+def _require_models(bilms: Sequence[str], usual: str) -> None:
     """What is wrong with a model is raised before anything is trained."""
-    for encoder, model in map(encoder_and_model, checked_bilms(bilms)):
-        if encoder == "elmo":
-            hub.resolve(model)
+    for name in checked_bilms(bilms):
+        encoder, model = encoder_and_model(name, usual)
+        if encoder == ELMO:
+            hub.resolve(model)  # a published model is downloaded
+            outline(model)
         else:
             find_encoder(encoder, model, device="cpu")
 
@@ -231,6 +234,7 @@ def _bilms(record: ExperimentRecord) -> Iterator[str]:
     """The models by name, each with the first digits of its hash: one name may be that of several editions."""
     hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
     models = record.get("bilms", [record["settings"]["model"]])
-    names = (bilm_name(model) if encoder_and_model(model)[0] == "elmo" else model for model in models)
+    usual = record["settings"]["encoder"]
+    names = (bilm_name(model) if encoder_and_model(model, usual)[0] == usual else model for model in models)
     for model, own in zip_longest(names, hashes[: len(models)]):
         yield model if own is None else f"{model} ({own[:12]})"

@@ -121,10 +121,10 @@ _IN_ITS_PLACE = {"cove": "CoVe", "context2vec": "context2vec", "mssg": "MSSG"}
 """Encoders that "bilms" compares with ELMo: by its name, what people call it."""
 
 
-def encoder_and_model(name: str) -> tuple[str, str]:
-    """One of the models of "bilms": "cove=FOLDER" is the encoder "cove", and a name alone a biLM's."""
+def encoder_and_model(name: str, usual: str) -> tuple[str, str]:
+    """One of the models of "bilms": "cove=FOLDER" is the encoder "cove", a name alone one of the `usual` encoder's."""
     encoder, sign, model = name.partition("=")
-    return (encoder, model) if sign and encoder in _IN_ITS_PLACE else ("elmo", name)
+    return (encoder, model) if sign and encoder in _IN_ITS_PLACE else (usual, name)
 
 
 def checked_bilms(bilms: Sequence[str]) -> list[str]:
@@ -184,7 +184,7 @@ def systems_of(
 
 def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
     """Models are named by the last part of their paths, or by as many parts as distinguish all of them."""
-    named = [encoder_and_model(name) for name in bilms]
+    named = [encoder_and_model(name, settings.tokens.encoder) for name in bilms]
     paths = [(Path(model).resolve() if Path(model).exists() else Path(model)).parts for _, model in named]
     most = max(map(len, paths))
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)

@@ -340,6 +340,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),
         ("bilms", ["--bilms", "small-en", "small-en"], "--bilms names small-en twice"),
         ("bilms", ["--bilms", "small-en", "nowhere/model"], "nowhere/model"),
+        ("bilms", ["--bilms", "small-en", "."], "holds no model"),
         ("bilms", ["--bilms", "small-en", "cove=nowhere"], "nowhere: "),
         ("bilms", ["--bilms", "small-en", "mssg=no.txt"], "no.txt: there is no such file"),
         ("bilms", ["--bilms", "small-en", "mssg="], "the encoder 'mssg' has no default model"),
