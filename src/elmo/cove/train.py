@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,8 @@ from elmo.cove.settings import CoVeSettings
 from elmo.cove.train_folder import Log, TrainFolder
 from elmo.disk.bounded import file_hash
 from elmo.disk.folder_lock import locked
-from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError
+from elmo.errors import ConfigError, Interrupted, TextError
+from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.static.vectors import StaticVectors, vectors_for_words
@@ -150,11 +150,9 @@ def translations(network: Translator, pairs: NumberedPairs, words: Sequence[str]
 
 def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> tuple[float, str]:
     """BLEU of tokens as they are, 0 to 100, and sacrebleu's signature. MissingExtraError without sacrebleu."""
-    try:
-        metric = import_module("sacrebleu.metrics.bleu").BLEU
-    except ImportError:
-        raise MissingExtraError("sacrebleu", "translation", "BLEU of test pairs") from None
-    scorer = metric(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
+    scorer = extra_library("sacrebleu.metrics.bleu", "translation", "BLEU of test pairs").BLEU(
+        tokenize="none", force=True
+    )  # force: no warning that the text is tokenized, as it should be
     lines = [[" ".join(sentence) for sentence in side] for side in (found, expected)]
     return float(scorer.corpus_score(lines[0], [lines[1]]).score), str(scorer.get_signature())
 

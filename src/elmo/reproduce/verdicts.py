@@ -37,7 +37,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from elmo.errors import MissingExtraError
+from elmo.process.extra_library import extra_library
 from elmo.tasks.counts import Metric
 
 LEVEL = 0.95
@@ -151,12 +151,8 @@ def _unbiased(num_units: float) -> float:
 
 def _student_t() -> Any:
     """scipy's distribution. Raises MissingExtraError."""
-    try:
-        # Here, because it takes a second to import and few verdicts need it.
-        from scipy.stats import t
-    except ModuleNotFoundError:
-        raise MissingExtraError("scipy", "torch", "comparing the seeds of two systems") from None
-    return t
+    # Here, because it takes a second to import and few verdicts need it.
+    return extra_library("scipy.stats", "torch", "comparing the seeds of two systems").t
 
 
 DRAWS = 10_000

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from elmo.errors import MissingExtraError, TextError
+from elmo.errors import TextError
+from elmo.process.extra_library import extra_library
 from elmo.tasks.coref.documents import Document, Mention
 from elmo.tasks.coref.read import read_documents
 
@@ -161,11 +162,7 @@ def _aligned(key: list[set[Mention]], response: list[set[Mention]], overlaps: li
 
 def assignment_solver() -> Any:
     """scipy's. Raises MissingExtraError."""
-    try:
-        from scipy.optimize import linear_sum_assignment
-    except ImportError:
-        raise MissingExtraError("scipy", "torch", "scoring coreference") from None
-    return linear_sum_assignment
+    return extra_library("scipy.optimize", "torch", "scoring coreference").linear_sum_assignment
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
