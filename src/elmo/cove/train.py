@@ -150,9 +150,8 @@ def translations(network: Translator, pairs: NumberedPairs, words: Sequence[str]
 
 def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> tuple[float, str]:
     """BLEU of tokens as they are, 0 to 100, and sacrebleu's signature. MissingExtraError without sacrebleu."""
-    scorer = extra_library("sacrebleu.metrics.bleu", "translation", "BLEU of test pairs").BLEU(
-        tokenize="none", force=True
-    )  # force: no warning that the text is tokenized, as it should be
+    metric = extra_library("sacrebleu.metrics.bleu", "translation", "BLEU of test pairs").BLEU
+    scorer = metric(tokenize="none", force=True)  # force: no warning that the text is tokenized, as it should be
     lines = [[" ".join(sentence) for sentence in side] for side in (found, expected)]
     return float(scorer.corpus_score(lines[0], [lines[1]]).score), str(scorer.get_signature())
 
