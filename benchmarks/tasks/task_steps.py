@@ -114,7 +114,7 @@ def _cost(job: Any, data: TaskData[Any], given: Any) -> Cost:
     settings, task = job.settings, job.task
     with tempfile.TemporaryDirectory() as name:
         sources = _sources(job, data, given, Path(name))
-        limits = training_limits(settings.fit, len(data.train))
+        limits = training_limits(settings.fit, task, len(data.train))
         batches = shuffled_batches([task.size(one) for one in data.train], limits, 1, 0)
         steps = len(batches)
         drawn = [[task.drawn(data.train[place], np.random.default_rng(number)) for place in batch]

@@ -65,3 +65,13 @@ def test_javascript_runs_beside_the_engine(run) -> None:
     assert record.startswith("javascript_")
     for model in ("small-en", "small-ko"):
         assert f"| {model} | exact | all | one by one | " in record
+
+
+def test_maxsim_stands_beside_its_product(run) -> None:
+    assert "The slowest takes" in run("vectors/maxsim.py", "--pairs", "1")
+
+
+def test_the_engines_table_has_a_row_and_a_peak(run) -> None:
+    flags = ["--sizes", "small", "--dtypes", "float32", "--calls", "64", "--instructions", "all", "--threads", "1"]
+    record = run("vectors/engine_table.py", *flags, "--sentences", "4", "--single", "2", "--rounds", "1")
+    assert "\n| small size (1024/128) | all | float32 | 64 a call" in record and "\n| all | 1 | " in record
