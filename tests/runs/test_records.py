@@ -37,7 +37,7 @@ LACKING: Mapping[str, tuple[set[str], str]] = {
         ({*ORIGIN, "static vectors", "origin of trainings", "archives"}, LOST),
     ),
     **dict.fromkeys(
-        ("snli-before.unseen", "srl.unseen", "sst.unseen"),
+        ("snli-before.unseen", "srl.unseen"),
         ({*ORIGIN, "data", "systems"}, LOST),
     ),
 }
