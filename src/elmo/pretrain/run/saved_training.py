@@ -47,7 +47,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     """Bring a fresh trainer to where a checkpoint was taken.
 
     `recipe`: the one it was trained by until then. Raises WeightFileError if the checkpoint is damaged or another
-    run's.
+    run's, ConfigError for settings that it can't be continued with.
     """
     if changed := what_changed(folder):
         raise _damaged(folder, changed)
