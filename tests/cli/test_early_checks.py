@@ -122,7 +122,7 @@ CASES = {
     "train: nothing to resume": ("task train ner --train {}/labelled -o {}/run --resume", "no run to resume"),
     "train: no config": ("task train ner {}/none.toml --train {}/labelled -o {}/run", "there is no such file"),
     "evaluate: no model": ("task evaluate {}/none {}/labelled", "not a task model"),
-    "evaluate: another model": ("task evaluate {}/deaf {}/labelled", "isn't the config of a task model"),
+    "evaluate: a biLM": ("task evaluate {}/deaf {}/labelled", "is a biLM, and not a model of a task"),
     "evaluate: no data": ("task evaluate {}/tagger {}/none", "{}/none: there is no"),
     "evaluate: output": ("task evaluate {}/tagger {}/labelled -o {}/taken", "exists already"),
     "evaluate: over its input": ("task evaluate {}/tagger {}/labelled -o {}/labelled --force", "is the input itself"),

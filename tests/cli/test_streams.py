@@ -1,5 +1,6 @@
 """Standard streams that are closed, full or read by nobody: a message or nothing, never a traceback."""
 
+import json
 import os
 import subprocess
 import sys
@@ -45,6 +46,19 @@ def test_closed_and_full_streams_end_with_a_message(command, code, message, tmp_
     assert "Traceback" not in found.stderr
     assert "bug" not in found.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp949", "utf-16"])
+def test_results_in_a_pipe_are_utf8_whatever_the_locale(encoding, tiny_bilm, tmp_path):
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    (tmp_path / "t.txt").write_text("밥을 \U0001f35a\n", encoding="utf-8")
+    command = [sys.executable, "-m", "elmo", "embed", "-", "-m", "model", "--layers", "top", "--quiet"]
+    with (tmp_path / "t.txt").open("rb") as text:
+        found = subprocess.run(
+            command, stdin=text, capture_output=True, cwd=tmp_path, env=ENVIRONMENT | {"PYTHONIOENCODING": encoding}
+        )
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout.decode("utf-8"))["tokens"] == ["밥을", "\U0001f35a"]
 
 
 def test_vectors_are_made_with_every_stream_closed(tiny_bilm, tmp_path):

@@ -9,20 +9,22 @@ import difflib
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
-from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
+from elmo.errors import ElmoError, Interrupted, MissingExtraError, TextError, paths_count_from
 from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
@@ -57,6 +59,9 @@ _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 
+_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+_COMMAND = re.compile(r"usage: (elmo(?: [a-z]+)+)")
+
 
 def main(argv: list[str] | None = None) -> int:
     """Runs `elmo ARGV`; the exit code. Usage errors of a verb end in SystemExit(2), its --help in SystemExit(0)."""
@@ -67,6 +72,9 @@ def main(argv: list[str] | None = None) -> int:
         arguments = [*arguments[1:], "--help"]
     verb = arguments[0] if arguments else ""
     open_closed_streams()
+    if argv is None:
+        _hold_all_characters(sys.stdout)
+    module = None
     try:
         with _sigterm_like_ctrl_c(), _own_warnings_plain():
             if verb in _TRAINING:
@@ -80,6 +88,8 @@ def main(argv: list[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         code = _reported(error, f"elmo {verb}".rstrip())
+        if isinstance(error, TextError) and module is not None:
+            _tell_missing_options(str(error), module, arguments[1:])
     if code == Interrupted.exit_code and argv is None:
         _exit_now(code)
     return code
@@ -95,6 +105,13 @@ def _without_verb(word: str) -> int:
         print(_unknown(word) if word else _help(), file=sys.stderr)
         return 2
     return 0
+
+
+def _hold_all_characters(stream: TextIO) -> None:
+    """Makes what is redirected UTF-8, which every reader expects, though a locale or Windows has another encoding; on a
+    terminal with another one, letters that it doesn't have are escaped."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
 class _Closed(io.TextIOBase):
@@ -217,6 +234,18 @@ def _reported(error: BaseException, command: str) -> int:
     if isinstance(error, KeyboardInterrupt):
         return Interrupted.exit_code
     return error.exit_code if isinstance(error, ElmoError) else ElmoError.exit_code
+
+
+def _tell_missing_options(message: str, verb: Any, argv: list[str]) -> None:
+    """Says which of the options that a message about a text names aren't those of the command: all of them share the
+    readers, but not the readers' flags."""
+    if not (named := _OPTION.findall(message)):
+        return
+    with suppress(Exception, SystemExit), redirect_stdout(io.StringIO()) as text:
+        verb.main([*takewhile(lambda it: it != "--", argv), "--help"])
+    own, command = _OPTION.findall(text.getvalue()), _COMMAND.search(text.getvalue())
+    if command and (missing := [f"no {option}" for option in dict.fromkeys(named) if option not in own]):
+        print(f"{command[1]} has {' and '.join(missing)}: change the file instead.", file=sys.stderr)
 
 
 def _to_null_device(stream: TextIO) -> None:

@@ -95,12 +95,20 @@ class ElmoModule(InputModule):
                     f"a {type(text).__name__} was given as one text, but its rows are texts. Pass them as a list: "
                     "encode(list(texts))."
                 )
-        texts = [f"{prompt}{text}" for text in inputs] if prompt else inputs
-        tokens = tokenized(texts, self.tokenizer_name, self.reference.embedder.reader, plain_quotes=self.plain_quotes)
+        # What is no string stays as it is: a missing value is refused, a list of tokens gets the prompt's before it.
+        texts = [f"{prompt}{text}" if prompt and isinstance(text, str) else text for text in inputs]
+        tokens = self._tokens(texts)
+        if prompt:
+            (begin,) = self._tokens([prompt])
+            listed = [not isinstance(text, str) for text in texts]
+            tokens = [[*begin, *row] if is_list else row for row, is_list in zip(tokens, listed, strict=True)]
         lengths = torch.tensor([len(row) for row in tokens])
         places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
         mask = (places < lengths[:, None]).long()
         return {"input_ids": places.contiguous(), "attention_mask": mask, "tokens": tokens}
+
+    def _tokens(self, texts: Sequence[Any]) -> list[Sequence[str]]:
+        return tokenized(texts, self.tokenizer_name, self.reference.embedder.reader, plain_quotes=self.plain_quotes)
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Adds `token_embeddings` (batch, tokens, dim); what is beyond a text's tokens is zeros."""

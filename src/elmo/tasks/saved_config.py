@@ -47,6 +47,11 @@ def read_config(path: Path) -> dict[str, Any]:
     The folders of elmo 0.1.0 have no checksums, and are believed.
     """
     config = read_json(path, limit=_MAX_BYTES)
+    if "architecture" in config:
+        raise WeightFileError(
+            f"{path.parent}: is a biLM, and not a model of a task. To train one with it: elmo task train TASK --model "
+            f"{path.parent} --train FILE -o RUN"
+        )
     if config.get("format_version") != FORMAT_VERSION or set(config) != set(CONFIG_KEYS):
         raise WeightFileError(
             f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}): "

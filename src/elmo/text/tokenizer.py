@@ -34,6 +34,7 @@ from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
 from elmo.text.punctuation import shows_tokens
 from elmo.text.reading.spans import INVISIBLE
+from elmo.text.word_list import require_characters
 
 # The next four are alternatives of regular expressions. Before a name: a dot here never ends a sentence.
 _TITLES = (
@@ -260,8 +261,9 @@ def marked(text: str) -> tuple[list[str], int]:
     """Tokens of "The [bank] was steep." and the place of the marked one, from 0; "[]" marks a gap.
 
     A bracket with something in it is a token of its own; the text around it is split by the tokenizer "auto". Raises
-    ConfigError unless exactly one place is marked.
+    ConfigError unless exactly one place is marked, and for a text in another encoding than the terminal's.
     """
+    require_characters(text)
     marks = list(_MARK.finditer(text))
     if len(marks) != 1:
         raise ConfigError(

@@ -5,11 +5,12 @@ word.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from elmo.disk.bounded import read_bytes, readable
-from elmo.errors import TextError
+from elmo.errors import ConfigError, TextError
 
 SKIPPED_LINE = "!!!MAXTERMID"
 """bilm-tf skips this line, which some of its vocabularies carry. So no list can hold it as a word."""
@@ -87,3 +88,13 @@ def has_surrogate(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def require_characters(text: str) -> None:
+    """ConfigError for a text of the command line that is in another encoding than the terminal's: Python puts
+    surrogates in place of its letters, and character ids would leave them out."""
+    if has_surrogate(text):
+        raise ConfigError(
+            f"{ascii(text):.60} is not valid {sys.getfilesystemencoding().upper()}, the encoding of this terminal, so "
+            "its letters would be lost. Convert it first, for instance with: iconv -f cp949"
+        )

@@ -158,6 +158,25 @@ def test_shards_are_embedded_and_joined(model, tmp_path, capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["shards"] == 2
 
 
+@pytest.mark.parametrize("names", ["{}", "{}.h5", "{}.parquet"])
+def test_vectors_are_read_and_joined_by_what_they_are_and_not_by_their_name(model, tmp_path, names):
+    text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(600)))
+    shards = [str(tmp_path / names.format(index)) for index in "12"]
+    for index, shard in enumerate(shards, start=1):
+        settings = ["--to", "npy", "--shard", f"{index}/2", "--quiet", "--layers", "top"]
+        assert main([text, "-o", shard, *settings]) == 0
+    assert main([text, "-o", str(tmp_path / "whole.npy"), "--quiet", "--layers", "top"]) == 0
+    assert len(read_vectors(shards[0])) + len(read_vectors(shards[1])) == 600
+    assert main(["--join", *shards, "-o", str(tmp_path / "joined.npy")]) == 0
+    assert (tmp_path / "joined.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+def test_a_text_in_another_encoding_than_the_terminal_has_no_vectors(no_model):
+    korean = "밥을 먹었다".encode("cp949").decode("utf-8", "surrogateescape")  # as Python reads such an argument
+    with pytest.raises(ConfigError, match="the encoding of this terminal"):
+        main([korean])
+
+
 def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
     text = write(tmp_path / "t.txt", "a b\n")
     output = str(tmp_path / "v.h5")

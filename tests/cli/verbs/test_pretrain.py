@@ -65,7 +65,8 @@ def test_the_file_gives_the_defaults_and_flags_win(tmp_path, arguments, capsys):
     assert found.learning_rate == PretrainConfig().learning_rate
     told = json.loads(capsys.readouterr().out)
     assert told["model"] == str(tmp_path / "run" / "model")
-    assert float(told["valid_mean_perplexity"]) > 1
+    assert told["valid_mean_perplexity"] > 1
+    assert isinstance(told["tokens_read"], int)
     assert read_checkpoint(tmp_path / "run" / "model").config.cell_size == 12
 
 

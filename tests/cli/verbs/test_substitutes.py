@@ -40,6 +40,12 @@ def test_the_default_model_is_used_where_none_is_named(model_folder, capsys, mon
         main(["the", "[bank]", "was"])
 
 
+def test_a_sentence_in_another_encoding_than_the_terminal_is_an_error():
+    korean = "[밥을] 먹었다".encode("cp949").decode("utf-8", "surrogateescape")
+    with pytest.raises(ConfigError, match="the encoding of this terminal"):
+        main([korean])
+
+
 def test_a_sentence_without_a_mark_is_an_error_before_the_model_is_read():
     with pytest.raises(ConfigError, match="0 tokens in brackets"):
         main(["no/such/model", "the bank was"])

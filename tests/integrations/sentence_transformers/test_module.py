@@ -59,6 +59,14 @@ def test_similarity_and_prompts(tiny_model):
     np.testing.assert_array_equal(model.encode("cat", prompt_name="query"), model.encode("the cat"))
 
 
+@pytest.mark.parametrize("text", [None, float("nan")])
+def test_a_prompt_hides_no_missing_value_and_no_list_of_tokens(tiny_model, text):
+    model = made(tiny_model)
+    np.testing.assert_array_equal(model.encode([["the", "cat"]], prompt="a "), model.encode(["a the cat"]))
+    with pytest.raises(ConfigError, match=r"text \d is .*: a missing value is not text"):
+        model.encode(["the cat", text], prompt="a ")
+
+
 def test_the_untrained_mix_is_the_average(tiny_model):
     mixed = made(tiny_model, layers="mix").encode(TEXTS)
     np.testing.assert_allclose(mixed, made(tiny_model).encode(TEXTS), atol=1e-6)

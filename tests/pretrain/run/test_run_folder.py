@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from elmo.corpus.shards import TrainingData
 from elmo.disk import folder_lock
 from elmo.disk.folder_lock import locked
-from elmo.errors import OutputError, WeightFileError
+from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.pretrain.run import saved_training
 from elmo.pretrain.run.loop import resume
 from elmo.pretrain.run.run_folder import RunFolder
@@ -269,6 +270,15 @@ def test_a_checkpoint_of_another_model_is_refused(
     trainer.head.vocabulary = [*trainer.head.vocabulary[:-1], "other"]
     with pytest.raises(WeightFileError, match="isn't this run's"):
         run.restore(trainer)
+
+
+def test_a_network_of_another_size_is_refused_with_both_sizes(
+    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
+) -> None:
+    run.save(trainer, keep=2)
+    other = replace(recipe, cell_size=recipe.cell_size + 1)
+    with pytest.raises(ConfigError, match=f"cell_size is {other.cell_size}, .* built with {recipe.cell_size},"):
+        run.restore(Trainer(other, data))
 
 
 def test_the_log_has_times_and_facts_are_whole(run: RunFolder) -> None:

@@ -32,7 +32,7 @@ class Arguments:
     elmo.analysis.neighbors.context_index."""
 
     text: Annotated[str, As("input"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
-    """One sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    """One sentence per line; .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
     output: OutputFolder[Path]
     """Folder to make."""
     model: ModelOption = None

@@ -1,5 +1,6 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -148,7 +149,16 @@ def _ignored(recipe: PretrainConfig) -> Iterator[Ignored]:
 def _report(model: Path, machine: Machine) -> None:
     metadata = read_json(model / "config.json")["metadata"]
     text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
-    print_report({"model": str(model), **metadata}, text, as_json=machine.json, quiet=machine.quiet)
+    # A model's metadata are texts.
+    figures = {name: _number(fact) for name, fact in metadata.items()}
+    print_report({"model": str(model), **figures}, text, as_json=machine.json, quiet=machine.quiet)
+
+
+def _number(fact: str) -> float | str:
+    try:
+        return json.loads(fact)
+    except ValueError:  # "inf", which JSON has no number for
+        return fact
 
 
 def check_run(data: Path, output: Path, *, may_exist: bool) -> None:

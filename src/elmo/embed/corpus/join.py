@@ -11,7 +11,7 @@ import numpy as np
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.corpus.places import check_output, require_space
 from elmo.embed.corpus.planned_text import Shard
-from elmo.embed.storage.layout import FIRST_ROW, VectorLayout, files_of, format_of
+from elmo.embed.storage.layout import FIRST_ROW, VectorLayout, files_of, format_of_file
 from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
 from elmo.embed.storage.writers import FileContent, put_in_place
@@ -44,9 +44,9 @@ def join_shards(
     for shard in shards:
         for target in files_of(output, file_format):
             require_other_file(shard, target, kind="shard")
-        if format_of(Path(shard)) != file_format:
+        if (own := format_of_file(Path(shard))) != file_format:
             raise ConfigError(
-                f"{shard} is {format_of(Path(shard))}, but {output} is {file_format}: shards are joined in their own "
+                f"{shard} is {own}, but {output} is {file_format}: shards are joined in their own "
                 "format. Give the output their ending."
             )
     partial = PartialFolder(output)

@@ -30,6 +30,7 @@ _SUFFIXES: dict[str, FileFormat] = {
     ".parquet": "parquet",
     ".npy": "npy",
 }
+_BEGINNINGS: dict[bytes, FileFormat] = {b"\x89HDF": "hdf5", b"PAR1": "parquet", b"\x93NUM": "npy"}
 
 
 @dataclass(frozen=True)
@@ -121,3 +122,13 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
             f"{', '.join(_SUFFIXES)}, or name the format with --to."
         )
     return _SUFFIXES[path.suffix.lower()]
+
+
+def format_of_file(path: Path) -> FileFormat:
+    """The format of a file of vectors that is there: what it begins with, as `--to` writes any format under any name;
+    of a file that isn't there or begins with none of them, what its name ends in."""
+    start = b""
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(4)
+    return _BEGINNINGS.get(start) or format_of(path)

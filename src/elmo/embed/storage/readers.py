@@ -19,6 +19,7 @@ from elmo.embed.storage.layout import (
     TEXT_SUFFIX,
     FileFormat,
     format_of,
+    format_of_file,
     require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
@@ -150,12 +151,13 @@ class StoredVectors(Sequence[np.ndarray]):
 def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVectors:
     """Opens what `embed_corpus` or AllenNLP's `elmo` command wrote: HDF5, npy or Parquet.
 
-    `format`: None goes by the name's ending.
+    `format`: None goes by what the file begins with, or else by its name's ending.
 
     Raises TextError if the file is missing or is none of these, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
-    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[format_of(path, format)]
+    chosen = format_of_file(path) if format is None else format_of(path, format)
+    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[chosen]
     if not path.is_file():
         raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
     try:

@@ -1,6 +1,7 @@
 """The files of one checkpoint: a trainer's weights, its other tensors, and how far it has come."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -46,12 +47,18 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     """Bring a fresh trainer to where a checkpoint was taken.
 
     `recipe`: the one it was trained by until then. Raises WeightFileError if the checkpoint is damaged or another
-    run's.
+    run's, ConfigError for settings that it can't be continued with.
     """
     if changed := what_changed(folder):
         raise _damaged(folder, changed)
     model = read_checkpoint(folder / _MODEL)
-    if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
+    for name, own in asdict(model.config).items():
+        if own != (asked := getattr(trainer.bilm.config, name)):
+            raise ConfigError(
+                f"{name} is {asked!r}, but this run's network was built with {own!r}, and its weights would not fit. "
+                f"Resume with that value, or start a new run. The checkpoint is {folder}."
+            )
+    if model.softmax is None or model.vocabulary != trainer.head.vocabulary:
         raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
     _require_same(recipe, trainer.config)
     try:

@@ -70,7 +70,7 @@ class Files:
     """A task's data."""
 
     train: Path
-    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
+    """Labelled training data; .gz, .xz, .bz2 and .zst are unpacked."""
     dev: Path | None = None
     """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
     test: Path | None = None

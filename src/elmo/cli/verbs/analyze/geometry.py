@@ -25,7 +25,7 @@ class Arguments:
     how similar the layers are (CKA)."""
 
     text: Annotated[Path, As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
-    """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked."""
+    """One tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     sentences: int = 10_000
     """Maximum number of sentences to read."""
     least_sentences: int = 5

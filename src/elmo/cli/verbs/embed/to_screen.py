@@ -14,6 +14,7 @@ from elmo.text.first_look.sample import look_at
 from elmo.text.reading.as_trained import plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.spans import NOWHERE
+from elmo.text.word_list import require_characters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,7 @@ def _text_to_show(arguments: Arguments) -> str:
             f"{text}: there is no such file. {paths_count_from()}; check the spelling. If it is a token "
             f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
         )
+    require_characters(text)
     if not any(map(str.isspace, text)) and not arguments.quiet:
         print(f"(there is no file {text}, so it is treated as text)", file=sys.stderr)
     return text

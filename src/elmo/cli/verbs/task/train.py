@@ -23,7 +23,7 @@ class Training(Generic[S]):
     """What every training of a task's models is told."""
 
     train: Path
-    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
+    """Labelled training data; .gz, .xz, .bz2 and .zst are unpacked."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags override it."""
