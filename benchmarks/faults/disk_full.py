@@ -104,7 +104,8 @@ def _furnish(folder: Path, disk: Path) -> None:
     tiny_run.write_data(disk / "work", random.Random(1))
     data = TrainingData.open(disk / "work" / "data")
     config = tiny_run.config(max_steps=40, save_every=20, evaluate_every=0)
-    trainer, run = Trainer(config, data), RunFolder.create(disk / "run", config, {})
+    trainer, run = Trainer(config, data), RunFolder(disk / "run")
+    run.begin(config, {})
     for _ in range(20):
         run.record(step=trainer.step_number + 1, loss=trainer.step().loss)
     run.save(trainer, 2)

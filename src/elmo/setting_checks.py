@@ -3,11 +3,11 @@
 A dataclass derived from `Settings` checks its fields by their annotations; `Annotated[int, at_least(1)]` adds a bound.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from elmo.errors import ConfigError
 
@@ -57,6 +57,20 @@ class Settings:
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         require_types(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], source: str) -> Self:
+        """From a TOML or JSON table; unknown keys are errors that name `source`."""
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # any dataclass
+        if unknown := sorted(set(values) - set(known)):
+            raise ConfigError(
+                f"{source}: unknown setting {unknown[0]!r}, which would change nothing. The settings are: "
+                f"{', '.join(known)}."
+            )
+        try:
+            return cls(**values)
+        except ConfigError as error:
+            raise ConfigError(f"{source}: {error}") from None
 
 
 def require_setting(holds: bool, name: str, value: object, expected: str) -> None:

@@ -39,7 +39,9 @@ def test_it_learns_what_stands_where(corpus, recorded_progress):
 
 
 def test_it_is_repeatable(corpus):
+    before = torch.get_rng_state()
     once, again = (train_context2vec(corpus, Context2VecSettings(unit=4, epochs=2, min_count=1)) for _ in range(2))
+    assert torch.equal(torch.get_rng_state(), before)  # a caller's own random numbers stay what they were
     assert once.losses == again.losses
     assert all(torch.equal(a, b) for a, b in zip(once.network.parameters(), again.network.parameters(), strict=True))
 

@@ -316,6 +316,22 @@ def test_a_folder_that_is_no_prepared_data_is_refused(tmp_path):
         TrainingData.open(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"types": None}, {"types": "7"}, {"vocabulary_size": None}, {"settings": {}}, {"settings": []}, {"splits": []},
+        {"splits": {"train": {"shards": 1, "sentences": 4}}}, {"splits": {"train": 1}},
+    ],
+)  # fmt: skip
+def test_a_report_without_what_is_looked_up_in_it_is_refused(tmp_path, train, changed):
+    prepare([train], tmp_path / "data")
+    path = tmp_path / "data" / "data.json"
+    report = {**json.loads(path.read_text()), **changed}
+    path.write_text(json.dumps({name: value for name, value in report.items() if value is not None}))
+    with pytest.raises(TextError, match=r"data\.json: it isn't the report of 'elmo prepare'"):
+        TrainingData.open(tmp_path / "data")
+
+
 def test_another_format_version_is_refused(tmp_path, train):
     prepare([train], tmp_path / "data")
     path = tmp_path / "data" / "data.json"

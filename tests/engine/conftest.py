@@ -17,7 +17,7 @@ def instruction_sets() -> list[str]:
         return []
     found: dict[str | None, str] = {}
     for name in SETS:
-        if library.limit(name) and native.native_kinds():
+        if library.limit(name) and native_types():
             found.setdefault(native.instructions(), name)
     library.limit(os.environ.get("ELMO_INSTRUCTIONS", "all"))
     return list(found.values())

@@ -27,7 +27,7 @@ LIMITS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
 def backend(request):
     """Every test runs with each set of instructions that the processor has."""
     native.library().limit(request.param)
-    if not native.native_kinds():
+    if not native_types():
         native.library().limit("all")
         pytest.skip("not this processor's")
     yield

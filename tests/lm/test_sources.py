@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from elmo.errors import ConfigError, TextError
-from elmo.lm.manifest import ELSEWHERE, Sources, part_of, read_manifest
+from elmo.lm.manifest import ELSEWHERE, part_of, read_manifest, source_of
 from elmo.lm.perplexity import BySource, evaluate, scores
 from elmo.lm.sums import Sums
 
@@ -27,22 +27,22 @@ def manifest(tmp_path):
 
 
 def test_lines_have_the_source_of_their_document(manifest):
-    sources = read_manifest(manifest, "lm-en/test")
-    assert [sources.of(line) for line in range(7)] == [
+    documents = read_manifest(manifest, "lm-en/test")
+    assert [source_of(line, documents) for line in range(7)] == [
         ELSEWHERE, "encyclopedia", "encyclopedia", "podcasts", "encyclopedia", "encyclopedia", ELSEWHERE,
     ]  # fmt: skip
-    assert read_manifest(manifest, "other/test").of(100) == "talks"
+    assert source_of(100, read_manifest(manifest, "other/test")) == "talks"
 
 
 def test_a_mark_of_byte_order_hides_no_column(manifest):
     manifest.write_bytes(b"\xef\xbb\xbf" + manifest.read_bytes())
-    assert read_manifest(manifest, "other/test").of(3) == "talks"
+    assert source_of(3, read_manifest(manifest, "other/test")) == "talks"
 
 
 def test_a_manifest_may_be_packed(manifest, tmp_path):
     packed = tmp_path / "manifest.tsv.xz"
     packed.write_bytes(lzma.compress(manifest.read_bytes()))
-    assert read_manifest(packed, "lm-en/test").of(3) == "podcasts"
+    assert source_of(3, read_manifest(packed, "lm-en/test")) == "podcasts"
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_a_manifest_may_be_packed(manifest, tmp_path):
 def test_columns_that_a_manifest_lacks_are_not_compared(tmp_path, header, row, source):
     path = tmp_path / "manifest.tsv"
     path.write_text(header + row, encoding="utf-8")
-    assert read_manifest(path, "any/part").of(2) == source
+    assert source_of(2, read_manifest(path, "any/part")) == source
 
 
 def test_a_document_without_lines_hides_no_other(tmp_path):
     path = tmp_path / "manifest.tsv"
     path.write_text("source\tfirst_line\tlines\nS\t1\t2\nEMPTY\t1\t0\n", encoding="utf-8")
-    assert [read_manifest(path, "any/part").of(line) for line in (1, 2)] == ["S", "S"]
+    assert [source_of(line, read_manifest(path, "any/part")) for line in (1, 2)] == ["S", "S"]
 
 
 def test_a_part_is_named_as_the_text_lies():
@@ -118,6 +118,6 @@ def test_sources_add_up_to_the_whole(model, manifest):
 
 
 def test_no_document_covers_no_line():
-    assert Sources([]).of(1) == ELSEWHERE
-    assert BySource(Sources([])).perplexities() == {}
+    assert source_of(1, []) == ELSEWHERE
+    assert BySource([]).perplexities() == {}
     assert Sums(("forward",)).num_sentences == 0

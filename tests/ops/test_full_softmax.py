@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from elmo.ops import full_softmax
 from elmo.ops.full_softmax import full_softmax_mean, full_softmax_reference
 
 
@@ -27,10 +28,11 @@ def test_the_reference_is_the_log_of_the_softmax():
 
 
 @pytest.mark.parametrize("logits_at_once", [1, 23, 50, 23 * 10, 10**6])
-def test_the_mean_and_its_gradients_equal_the_reference_whatever_the_chunk(logits_at_once):
+def test_the_mean_and_its_gradients_equal_the_reference_whatever_the_chunk(logits_at_once, monkeypatch):
+    monkeypatch.setattr(full_softmax, "_LOGITS_AT_ONCE", logits_at_once)
     (outputs, weight, bias), ids = problem()
     expected = full_softmax_reference(outputs, ids, weight, bias).mean()
-    found = full_softmax_mean(outputs, ids, weight, bias, logits_at_once=logits_at_once)
+    found = full_softmax_mean(outputs, ids, weight, bias)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
     for one, other in zip(
         torch.autograd.grad(3 * found, (outputs, weight, bias)),
@@ -41,11 +43,12 @@ def test_the_mean_and_its_gradients_equal_the_reference_whatever_the_chunk(logit
 
 
 @pytest.mark.parametrize(("product_dtype", "tolerance"), [(None, 1e-5), (torch.bfloat16, 2e-2)])
-def test_less_precision_stays_next_to_float64(product_dtype, tolerance):
+def test_less_precision_stays_next_to_float64(product_dtype, tolerance, monkeypatch):
+    monkeypatch.setattr(full_softmax, "_LOGITS_AT_ONCE", 64 * 7)
     tensors, ids = problem(targets=40, words=64, dim=16)
     single, _ = problem(targets=40, words=64, dim=16, dtype=torch.float32)
     exact = torch.autograd.grad(full_softmax_reference(tensors[0], ids, *tensors[1:]).mean(), tensors)
-    mean = full_softmax_mean(single[0], ids, *single[1:], product_dtype, 64 * 7)
+    mean = full_softmax_mean(single[0], ids, *single[1:], product_dtype)
     assert mean.dtype == torch.float32
     for one, other in zip(torch.autograd.grad(mean, single), exact, strict=True):
         assert one.dtype == torch.float32
@@ -66,10 +69,11 @@ class _Largest(TorchDispatchMode):
         return result
 
 
-def test_no_tensor_is_larger_than_a_chunk_of_logits():
+def test_no_tensor_is_larger_than_a_chunk_of_logits(monkeypatch):
+    monkeypatch.setattr(full_softmax, "_LOGITS_AT_ONCE", 3 * 300)
     tensors, ids = problem(targets=64, words=300, dim=2)
     with _Largest() as largest:
-        full_softmax_mean(tensors[0], ids, *tensors[1:], logits_at_once=3 * 300).backward()
+        full_softmax_mean(tensors[0], ids, *tensors[1:]).backward()
     assert largest.numbers == 3 * 300
     with _Largest() as largest:
         full_softmax_reference(tensors[0], ids, *tensors[1:]).mean().backward()

@@ -8,6 +8,7 @@ from elmo import reference
 from elmo.config import LSTMSettings
 from elmo.ops.projected_lstm import (
     LayerWeights,
+    packed,
     projected_lstm_packed,
     projected_lstm_reference,
     projected_lstm_window,
@@ -80,8 +81,10 @@ def test_one_step_is_the_references(settings, projected):
 
 @pytest.mark.usefixtures("poisoned_memory")
 @pytest.mark.parametrize("projected", [True, False])
+@pytest.mark.parametrize("tokens_ahead", [1, 5, 4096])
 @pytest.mark.parametrize("lengths", [[3], [1, 0, 6, 6, 1, 2], [0, 0], [1, 1], [], [2, 9, 4]])
-def test_packed_equals_the_reference(settings, projected, lengths):
+def test_packed_equals_the_reference(settings, projected, lengths, tokens_ahead, monkeypatch):
+    monkeypatch.setattr(packed, "_TOKENS_AHEAD", tokens_ahead)
     weights = random_layer(len(lengths), projected=projected)
     rows = random_rows(7, lengths, weights)
     before = [tensor.clone() for tensor in rows]

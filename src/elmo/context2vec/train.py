@@ -72,7 +72,7 @@ def train_context2vec(
     """
     begun = time.perf_counter()
     corpus.lower_case = settings.lower_case
-    with following(progress) as reported:
+    with following(progress) as reported, torch.random.fork_rng(devices=[]):
         counts, _ = count_words(corpus, settings.min_count, 0, reported)
         counts = {word: count for word, count in counts.items() if word not in SPECIAL_WORDS}
         words = (*SPECIAL_WORDS, *counts)

@@ -4,7 +4,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
@@ -16,30 +16,22 @@ from elmo.process.worker_pool import WorkerDied, WorkerPool, portable
 _SECONDS_BETWEEN_CHECKS = 0.2
 
 
-class InThisProcess:
-    """Makes the parts right here, one after the other."""
+class PartMaker:
+    """Has the parts made by a pool of `number` processes, or makes them right here, one after the other.
 
-    def __init__(self, check: Callable[[], None]) -> None:
-        self._check = check
+    What the processes raise is raised here, in the order of the blocks.
+    """
 
-    def submit(self, block: Block, recipe: Recipe, path: Path) -> None:
-        """Makes a part and writes it to `path`."""
-        number_block(block, recipe, self._check).save(path)
-
-    def finish(self) -> None:
-        """Nothing is left to do."""
-
-
-class InWorkers:
-    """Has the parts made by `number` processes. What they raise is raised here, in the order of the blocks."""
-
-    def __init__(self, pool: WorkerPool, number: int, check: Callable[[], None]) -> None:
+    def __init__(self, pool: WorkerPool | None, number: int, check: Callable[[], None]) -> None:
         self._pool, self._check = pool, check
         self._most_waiting = 2 * number
         self._waiting: deque[tuple[Block, Future[None]]] = deque()
 
     def submit(self, block: Block, recipe: Recipe, path: Path) -> None:
-        """Schedules a part to be made and written to `path`."""
+        """Makes a part and writes it to `path`, or schedules that."""
+        if self._pool is None:
+            number_block(block, recipe, self._check).save(path)
+            return
         while len(self._waiting) >= self._most_waiting:
             self._wait_for_first()
         self._waiting.append((block, self._pool.submit(_make_part, block, recipe, path)))
@@ -63,18 +55,13 @@ class InWorkers:
 
 
 @contextmanager
-def part_makers(
-    number: int, check: Callable[[], None], held_files: Sequence[int] = ()
-) -> Iterator[InThisProcess | InWorkers]:
+def part_maker(number: int, check: Callable[[], None], held_files: Sequence[int]) -> Iterator[PartMaker]:
     """The producer of parts: `number` processes, or this one if `number` is 1.
 
     `check` may raise to stop. `held_files`: descriptors that stay open, with their locks, as long as a process lives.
     """
-    if number == 1:
-        yield InThisProcess(check)
-        return
-    with WorkerPool(number, held_files=held_files) as pool:
-        yield InWorkers(pool, number, check)
+    with nullcontext() if number == 1 else WorkerPool(number, held_files=held_files) as pool:
+        yield PartMaker(pool, number, check)
 
 
 def check_can_travel(recipe: Recipe) -> None:

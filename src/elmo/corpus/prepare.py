@@ -30,7 +30,7 @@ from elmo.corpus.numbering import (
     vocabulary_warnings,
     write_shards,
 )
-from elmo.corpus.part_workers import part_makers
+from elmo.corpus.part_workers import part_maker
 from elmo.corpus.parts import TEST, TRAIN, VALID, PartedText, PlacedPart, TextFile
 from elmo.corpus.settings import CorpusSettings, Splits
 from elmo.corpus.shards import (
@@ -159,7 +159,7 @@ class _Run:
         read = Count(self.progress, "reading", _bytes_on_disk(self.splits), "bytes")
         files: list[TextFile] = []
         index = 0
-        with part_makers(self.workers, self._check, work.held_files) as maker:
+        with part_maker(self.workers, self._check, work.held_files) as maker:
             for split, paths in self.splits.items():
                 for path in paths:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)

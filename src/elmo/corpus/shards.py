@@ -191,7 +191,9 @@ def read_report(folder: Path) -> dict[str, Any]:
     try:
         report = read_record(path)
         version = report["format_version"]
-    except (ConfigError, KeyError, TypeError) as error:
+        if version == FORMAT_VERSION:
+            _require_counts(report)
+    except (ConfigError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, f"it isn't the report of 'elmo prepare' ({error!r})") from None
     if version != FORMAT_VERSION:
         raise TextError(
@@ -199,6 +201,14 @@ def read_report(folder: Path) -> dict[str, Any]:
             "differently. Run 'elmo prepare' again with this version."
         )
     return report
+
+
+def _require_counts(report: dict[str, Any]) -> None:
+    """KeyError, TypeError or AttributeError unless it has all that opening the data looks up."""
+    counts = [report["types"], report["vocabulary_size"], report["settings"]["max_characters_per_token"]]
+    counts += [split[name] for split in report["splits"].values() for name in ("shards", "sentences", "tokens")]
+    if not all(type(count) is int for count in counts):
+        raise TypeError(f"counts are {counts}")
 
 
 def _load_shard(folder: Path, split: str, index: int) -> Shard:

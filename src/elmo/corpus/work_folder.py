@@ -21,11 +21,11 @@ from elmo.corpus.parts import Part
 from elmo.disk.atomic import hidden
 from elmo.disk.bounded import is_there
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_record
+from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, OutputError, TextError
 
 _PLAN_FILE = "plan.json"
-_OURS = re.compile(r"plan\.json(?:\.unfinished)?|part-\d+\.(?:npz|unfinished)")
+_OURS = re.compile(r"plan\.json(?:\.unfinished)?|\.plan\.json\.[0-9a-f]{12}\.unfinished|part-\d+\.(?:npz|unfinished)")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -149,6 +149,4 @@ class WorkFolder:
                         "without --resume."
                     )
             return
-        unfinished = path.with_suffix(".json.unfinished")
-        unfinished.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
-        unfinished.replace(path)
+        write_json(path, plan)

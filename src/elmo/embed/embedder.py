@@ -75,8 +75,8 @@ class Embedder:
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
         "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
         else float32. `self.dtype` and `describe()` show what was chosen.
-    `max_tokens`: tokens in a batch (default: 8,192 on a CPU, 16,384 elsewhere, where padding counts too). Longer
-        sentences are batches of their own, and are read in pieces of that size without changing their vectors.
+    `max_tokens`: tokens in a batch (default: 8,192 on a CPU, 16,384 elsewhere, where padding counts too). A longer
+        sentence is a batch of its own.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
 
     Any number of threads may call `embed`, `embed_iter` and `describe` of one Embedder at once: the vectors are those
@@ -396,7 +396,7 @@ class Embedder:
         places, table = self._numbered(read, tokens, network)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
-            state = network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
+            state = network.read(pad(places, np.array([row])), table, state).state
         self._warm = WarmState(state)
         return self._warm.to_arrays()
 
@@ -461,7 +461,7 @@ class Embedder:
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens, padded=network.pads):
             batch = pad(places, rows)
-            read = network.read(batch, table, self._initial(len(rows)), self.max_tokens)
+            read = network.read(batch, table, self._initial(len(rows)))
             arrays = self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths)
             for row, array in zip(rows, arrays, strict=True):
                 results[row] = pooled(array, pool)
@@ -486,7 +486,7 @@ class Embedder:
     ) -> list[Float[np.ndarray, "... dim"]]:
         """Carry mode: all sentences are one batch, in the caller's order."""
         batch = pad(places, np.arange(len(places)))
-        read = network.read(batch, table, self._carried.first(len(places)), self.max_tokens)
+        read = network.read(batch, table, self._carried.first(len(places)))
         self._carried.update(read.state)
         return list(self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths))
 

@@ -97,11 +97,8 @@ class Network(Protocol[Array]):
         """(tokens, projection): each vector depends, to the last bit, on its token alone."""
         ...
 
-    def read(self, batch: Batch, table: Array, state: State | None, max_tokens: int) -> Contextualized[Array]:
-        """All layers and the new state, from the vectors `table` of the batch's distinct tokens.
-
-        `max_tokens`: rows of more tokens are read in pieces, if it takes memory to read them in one.
-        """
+    def read(self, batch: Batch, table: Array, state: State | None) -> Contextualized[Array]:
+        """All layers and the new state, from the vectors `table` of the batch's distinct tokens."""
         ...
 
     def chosen(self, layers: Array, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
@@ -166,7 +163,7 @@ class EngineNetwork(Network[np.ndarray]):
         return self._engine.token_vectors(ids.characters, ids.words)
 
     def read(
-        self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None, max_tokens: int
+        self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None
     ) -> Contextualized[Float[np.ndarray, "layers positions dim"]]:
         starts = np.cumsum(batch.lengths) - batch.lengths
         layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)

@@ -3,10 +3,6 @@
 Token vectors: a matrix product may round differently when its shape differs, so that a word's vector would depend on
 which others were new in a call. So every product has a shape the word itself decides: a fixed number of rows, cut at
 one of three widths.
-
-Long rows are read in pieces, so that the memory for gates, 64 kB per token at the published size, is bounded. The
-forward direction continues its state from piece to piece, the backward one begins at the sentence's end, so nothing is
-approximated.
 """
 
 from collections.abc import Sequence
@@ -22,8 +18,7 @@ from elmo.engine.token_encoder import columns_used, rounded_to
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.layer_choice import LayerChoice
-from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
-from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.model.bilm import BiLM, BiLMState
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.product import RoundedProducts
 from elmo.shapes import Float, Int
@@ -110,11 +105,12 @@ class TorchNetwork(Network[Tensor]):
 
     @torch.inference_mode()
     def read(
-        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None, max_tokens: int
+        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None
     ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
         with RoundedProducts(self.dtype):
-            output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
+            lengths = torch.from_numpy(batch.lengths).to(vectors.device)
+            output = self.bilm.contextualize(vectors, lengths, self._on_device(state))
         rows, tokens = batch.places.shape
         state = State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
         return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
@@ -124,15 +120,6 @@ class TorchNetwork(Network[Tensor]):
         self, layers: Float[Tensor, "layers positions dim"], choice: LayerChoice
     ) -> Float[np.ndarray, "*layers positions dim"]:
         return choice.apply(layers).cpu().numpy()
-
-    def _contextualized(
-        self, vectors: Float[Tensor, "batch tokens projection"], batch: Batch, state: BiLMState | None, max_tokens: int
-    ) -> BiLMOutput:
-        lengths = torch.from_numpy(batch.lengths).to(vectors.device)
-        rows, tokens = batch.places.shape
-        if rows * tokens > max_tokens:
-            return contextualize_in_pieces(self.bilm, vectors, lengths, state, max(1, max_tokens // rows))
-        return self.bilm.contextualize(vectors, lengths, state)
 
     def _on_device(self, state: State | None) -> BiLMState | None:
         return None if state is None else BiLMState(*(torch.from_numpy(part).to(self.bilm.device) for part in state))
@@ -177,55 +164,3 @@ def _fillers(
     if token_map.words is not None:
         words = np.repeat(token_map.words.ids(token_map.boundary_tokens[:1]), _ROWS)
     return characters, words
-
-
-def contextualize_in_pieces(
-    bilm: BiLM,
-    vectors: Float[Tensor, "batch tokens projection"],
-    lengths: Int[Tensor, " batch"],
-    state: BiLMState | None,
-    piece: int,
-) -> BiLMOutput:
-    """As `bilm.contextualize`, at most `piece` tokens of each row at a time."""
-    batch, tokens, size = vectors.shape
-    state = state if state is not None else bilm.zero_state(batch)
-    steps = torch.arange(tokens, device=vectors.device)[None, :]
-    mask = steps < lengths[:, None]
-    vectors = torch.where(mask[:, :, None], vectors, 0)
-    turned = torch.where(mask, lengths[:, None] - 1 - steps, steps)[:, :, None].expand(-1, -1, size)
-    num_directions = len(bilm.lstms)
-    layers = vectors.new_zeros(bilm.config.num_layers + 1, batch, tokens, num_directions * size)
-    parts = zip(state.hidden.chunk(num_directions, dim=2), state.cell.chunk(num_directions, dim=2), strict=True)
-    ends = []
-    for place, (direction, lstm, (hidden, cell)) in enumerate(
-        zip(bilm.config.directions, bilm.lstms, parts, strict=True)
-    ):
-        mine = layers[:, :, :, place * size : (place + 1) * size]
-        backward = direction == "backward"
-        inputs = vectors.gather(1, turned) if backward else vectors
-        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine))
-        mine[0] = vectors
-        if backward:
-            for layer in mine[1:]:
-                layer.copy_(layer.gather(1, turned))
-    hiddens, cells = zip(*ends, strict=True)
-    return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
-
-
-def _read(
-    lstm: ProjectedLSTM,
-    inputs: Float[Tensor, "batch tokens projection"],
-    lengths: Int[Tensor, " batch"],
-    state: tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]],
-    piece: int,
-    into: Float[Tensor, "all_layers batch tokens projection"],
-) -> tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]:
-    """Writes each layer's outputs into `into[1:]`, in reading order, and gives the last (hidden, cell)."""
-    hidden, cell = state
-    for start in range(0, inputs.shape[1], piece):
-        stop = min(start + piece, inputs.shape[1])
-        now = (lengths - start).clamp(0, stop - start)
-        outputs, hidden, cell = lstm(inputs[:, start:stop], now, hidden, cell)
-        for layer, output in zip(into[1:], outputs, strict=True):
-            layer[:, start:stop] = output
-    return hidden, cell

@@ -16,7 +16,8 @@ import numpy as np
 from elmo.engine.autotune import Autotuner
 from elmo.engine.backend import Layer
 from elmo.engine.row_packing import RowBatch, schedule
-from elmo.ops.native.threads import leave_team, num_threads, run_parallel
+from elmo.ops import native
+from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int
 
 _FEW_ROWS = 8
@@ -121,7 +122,7 @@ class _Share:
 
         def leave(rank: int) -> None:
             for team in teams:
-                leave_team(team, rank)
+                native.required_library().leave(team.arrivals, rank)
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 

@@ -5,14 +5,15 @@ Source: bilm-tf `bilm/data.py` and `bin/run_test.py`; docs/specification.md, 6.2
 
 import math
 from collections.abc import Sequence
+from itertools import chain, islice
 
 import numpy as np
 
 from elmo.engine.engine import State
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import SILENT, Count, Progress
-from elmo.shapes import Float, Int
-from elmo.text.batches import pad
+from elmo.shapes import Float
+from elmo.text.batches import number_tokens, pad
 
 Row = Sequence[Sequence[str]]
 
@@ -34,7 +35,14 @@ def carried_nats(
     reverses each of them. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
     `poll` is called every few thousand tokens and may raise to end it. `progress`: receives the tokens that are read.
     """
-    numbers, inputs, targets = _numbered(model, direction, rows, steps)
+    tokens, places = number_tokens(list(chain.from_iterable(rows)), model.token_map.boundary_tokens)
+    target_of = model.targets_of(tokens)
+    lines = iter(places if direction == "forward" else [line[::-1] for line in places])
+    inputs, targets = [], []
+    for row in rows:
+        own = list(islice(lines, len(row)))
+        inputs.append(np.concatenate([line[:-1] for line in own])[:steps])
+        targets.append(target_of[np.concatenate([line[1:] for line in own])[:steps]])
     read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
     found: list[list[Float[np.ndarray, " some"]]] = [[] for _ in rows]
@@ -44,29 +52,9 @@ def carried_nats(
         poll()
         batch, answers = (pad([row[window] for row in them], np.arange(len(rows))) for them in (inputs, targets))
         distinct, at = np.unique(batch.places, return_inverse=True)
-        table = model.token_vectors([numbers[number] for number in distinct])
+        table = model.token_vectors([tokens[number] for number in distinct])
         outputs, state = model.continued(direction, table, at.reshape(batch.places.shape), batch.lengths, state)
         for row, values, length in zip(found, model.nats(outputs, answers.places, poll), batch.lengths, strict=True):
             row.append(values[:length].copy())
         read.add(int(batch.lengths.sum()))
     return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
-
-
-def _numbered(
-    model: LanguageModel, direction: str, rows: Sequence[Row], steps: int | None
-) -> tuple[list[str], list[Int[np.ndarray, " tokens"]], list[Int[np.ndarray, " predictions"]]]:
-    """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
-    first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
-    ids = model.target_ids
-    boundaries = [ids.begin, ids.end]
-    numbers: dict[str, int] = dict(zip(model.token_map.boundary_tokens, (0, 1), strict=True))
-    inputs, targets = [], []
-    for row in rows:
-        read, follow = [], []
-        for sentence in row:
-            words = sentence if direction == "forward" else sentence[::-1]
-            read += [first, *(numbers.setdefault(word, len(numbers)) for word in words)]
-            follow += [*map(ids.id, words), boundaries[last]]
-        inputs.append(np.array(read[:steps], dtype=np.int64))
-        targets.append(np.array(follow[:steps], dtype=np.int64))
-    return list(numbers), inputs, targets

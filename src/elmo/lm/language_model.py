@@ -37,6 +37,11 @@ class LanguageModel(ABC, Generic[Array]):
         """The vocabulary id to predict for each token; built once, in about a second for a large vocabulary."""
         return TargetIds(self.vocabulary)
 
+    def targets_of(self, tokens: Sequence[str]) -> Int[np.ndarray, " types"]:
+        """The target's id for each of the distinct tokens of a text, of which the first two are the boundaries."""
+        ids = self.target_ids
+        return np.array([ids.begin, ids.end, *map(ids.id, tokens[2:])])
+
     @abstractmethod
     def token_vectors(self, tokens: Sequence[str]) -> Array:
         """(tokens, projection) the context-insensitive vectors; boundary tokens are recognized by their spelling."""

@@ -7,7 +7,7 @@ Its source is what the column `group` says, or `source`, or else the first part 
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
@@ -32,24 +32,19 @@ class Document:
     source: str
 
 
-class Sources:
-    """Line number -> source."""
-
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = sorted(documents, key=attrgetter("first_line", "end"))
-        self._starts = [document.first_line for document in self._documents]
-
-    def of(self, line: int) -> str:
-        """The source of a line, from 1; ELSEWHERE for a line of no document."""
-        place = bisect_right(self._starts, line) - 1
-        if place < 0 or line >= self._documents[place].end:
-            return ELSEWHERE
-        return self._documents[place].source
+def source_of(line: int, documents: Sequence[Document]) -> str:
+    """The source of a line, from 1, among documents in their order; ELSEWHERE for a line of no document."""
+    place = bisect_right(documents, line, key=attrgetter("first_line")) - 1
+    if place < 0 or line >= documents[place].end:
+        return ELSEWHERE
+    return documents[place].source
 
 
-def read_manifest(path: Path | str, part: str) -> Sources:
-    """The documents of one file. `part`: "SET/SPLIT", as the manifest's columns `set` and `split` call that file; a
-    column that the manifest lacks isn't compared.
+def read_manifest(path: Path | str, part: str) -> list[Document]:
+    """The documents of one file, in their order.
+
+    `part`: "SET/SPLIT", as the manifest's columns `set` and `split` call that file; a column that the manifest lacks
+    isn't compared.
 
     Raises TextError for a file that is not a manifest, with file and line; ConfigError if it has no such part.
     """
@@ -65,13 +60,14 @@ def read_manifest(path: Path | str, part: str) -> Sources:
             f"{path} has no documents of {part!r}, so no line would have a source. Its parts are: "
             f"{', '.join(sorted(parts)[:20])}. Name one of them with --manifest-part."
         )
+    documents.sort(key=attrgetter("first_line", "end"))
     _require_apart(path, part, documents)
-    return Sources(documents)
+    return documents
 
 
-def _require_apart(path: Path | str, part: str, documents: Iterable[Document]) -> None:
+def _require_apart(path: Path | str, part: str, documents: Sequence[Document]) -> None:
     """TextError if a line belongs to two documents: they are probably of different files."""
-    for document, following in pairwise(sorted(documents, key=attrgetter("first_line", "end"))):
+    for document, following in pairwise(documents):
         if following.first_line < document.end:
             raise TextError(
                 f"{path}: line {following.first_line} of {part!r} belongs to two documents, of the sources "

@@ -25,7 +25,7 @@ import numpy as np
 from elmo.errors import TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.language_model import LanguageModel, Poll
-from elmo.lm.manifest import Sources
+from elmo.lm.manifest import Document, source_of
 from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.setting_checks import PositiveInt, require_value
@@ -59,11 +59,6 @@ class SentenceScore:
     def beginnings(self) -> list[int]:
         """Places, from 0, of the tokens whose target is a beginning of theirs."""
         return np.flatnonzero(self.kinds == KINDS.index("beginning")).tolist()
-
-    @property
-    def num_unknown(self) -> int:
-        """Tokens whose target is `<UNK>`."""
-        return len(self.unknown)
 
     def add_to(self, sums: Sums) -> None:
         """Adds this sentence's predictions."""
@@ -157,12 +152,13 @@ def sums(scored: Iterable[SentenceScore]) -> Sums:
 class BySource:
     """Adds up the scores of each source of a text; a manifest has the sources of its lines."""
 
-    sources: Sources
+    documents: Sequence[Document]
+    """Those of the text, as `read_manifest` gives them."""
     _sums: dict[str, Sums] = field(default_factory=dict)
 
     def add(self, line: int, score: SentenceScore) -> None:
         """Adds the sentence of this line, counted from 1."""
-        source = self.sources.of(line)
+        source = source_of(line, self.documents)
         if source not in self._sums:
             self._sums[source] = Sums(list(score.nats))
         score.add_to(self._sums[source])
@@ -206,14 +202,13 @@ def sentence_scores(model: LanguageModel, sentences: Iterable[Sequence[str]]) ->
     state. Memory: some 2,000 sentences at a time."""
     for score in scores(model, sentences):
         nats = {direction: -float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
-        yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, score.num_unknown)
+        yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, len(score.unknown))
 
 
 def _score_window(model: LanguageModel, sentences: list[Sequence[str]], poll: Poll) -> list[SentenceScore]:
-    ids = model.target_ids
     tokens, places = number_tokens(sentences, model.token_map.boundary_tokens)
     table = model.token_vectors(tokens)
-    targets = np.array([ids.begin, ids.end, *map(ids.id, tokens[2:])])
+    targets = model.targets_of(tokens)
     result: list[SentenceScore | None] = [None] * len(sentences)
     for rows in bucket([len(line) for line in places], _BATCH_TOKENS):
         poll()
@@ -226,7 +221,7 @@ def _score_window(model: LanguageModel, sentences: list[Sequence[str]], poll: Po
             found = {name: nats[name][i, by_direction[name]] for name in nats}
             if "backward" in found:
                 found["backward"] = found["backward"][::-1]
-            result[row] = SentenceScore(sentences[row], found, _kinds(sentences[row], ids))
+            result[row] = SentenceScore(sentences[row], found, _kinds(sentences[row], model.target_ids))
     return [score for score in result if score is not None]
 
 

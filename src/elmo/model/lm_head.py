@@ -91,15 +91,14 @@ class LMHead(nn.Module):
         self,
         outputs: Float[Tensor, "targets projection"],
         target_ids: Int[Tensor, " targets"],
-        chunk: int | None = None,
         poll: Callable[[], object] = lambda: None,
     ) -> Float[Tensor, " targets"]:
         """The full or adaptive softmax's loss of each target, in nats.
 
-        `chunk`: targets at a time, which bounds the memory; by default as many as make 32 MB of logits, and 32 at
-        least. `poll` is called before each chunk and may raise to end it.
+        Of so many targets at a time as make 32 MB of logits, and 32 at least; `poll` is called before each of these
+        chunks and may raise to end it.
         """
-        chunk = chunk or max(_LEAST_TARGETS, _LOGITS_BYTES // (outputs.element_size() * len(self.vocabulary)))
+        chunk = max(_LEAST_TARGETS, _LOGITS_BYTES // (outputs.element_size() * len(self.vocabulary)))
         parts = []
         for some in zip(outputs.split(chunk), target_ids.split(chunk), strict=True):
             poll()

@@ -24,8 +24,8 @@ def full_softmax_reference(
     return functional.cross_entropy(functional.linear(outputs, weight, bias), target_ids, reduction="none")
 
 
-# 64 MiB of float32.
-LOGITS_AT_ONCE = 1 << 24
+# Values of a chunk, which has one target at least: 64 MiB of float32.
+_LOGITS_AT_ONCE = 1 << 24
 
 
 def full_softmax_mean(
@@ -34,14 +34,12 @@ def full_softmax_mean(
     weight: Float[Tensor, "vocabulary dim"],
     bias: Float[Tensor, " vocabulary"],
     product_dtype: torch.dtype | None = None,
-    logits_at_once: int = LOGITS_AT_ONCE,
 ) -> Float[Tensor, ""]:
     """The mean of `full_softmax_reference` over the targets, of which there is at least one.
 
-    `product_dtype=torch.bfloat16` rounds the factors of the matrix products. `logits_at_once`: values per chunk; one
-    target's are always held.
+    `product_dtype=torch.bfloat16` rounds the factors of the matrix products.
     """
-    chunk = max(1, logits_at_once // len(weight))
+    chunk = max(1, _LOGITS_AT_ONCE // len(weight))
     return _MeanLoss.apply(outputs, weight, bias, target_ids, chunk, product_dtype or outputs.dtype)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, Interrupted, WeightFileError
+from elmo.errors import ConfigError, Interrupted, TextError, WeightFileError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
@@ -113,6 +114,28 @@ def test_an_old_text_that_was_changed_meanwhile_is_refused(
     assert resume_finetuning(medical, tmp_path / "run").after == whole.after
     old_text.write_text("the bank\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"old\.txt: the old text has the SHA-256 .* would be of two texts"):
+        resume_finetuning(medical, tmp_path / "run")
+
+
+def test_an_old_text_that_can_be_read_only_once_is_refused_before_anything_is_written(
+    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(old_text.read_bytes()))
+    writer.start()
+    with pytest.raises(TextError, match="pipe: the old text can't be read: .* so pass a file, not a pipe"):
+        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=pipe)
+    writer.join()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_with_settings_of_another_version_names_them(model: Path, medical: TrainingData, tmp_path: Path) -> None:
+    finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
+    path = tmp_path / "run" / "finetune.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps({**facts, "settings": {**facts["settings"], "mood": "good"}}))
+    with pytest.raises(ConfigError, match=r"finetune\.json: unknown setting 'mood', which would change nothing"):
         resume_finetuning(medical, tmp_path / "run")
 
 

@@ -25,7 +25,9 @@ from elmo.weights.native import tensor_file
 
 @pytest.fixture
 def run(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> RunFolder:
-    return RunFolder.create(tmp_path / "run", recipe, {})
+    run = RunFolder(tmp_path / "run")
+    run.begin(recipe, {})
+    return run
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(
             except OutputError as error:
                 assert "the disk says no" in str(error)
         failures += 1
-        again = RunFolder.existing(run.path)
+        again = RunFolder(run.path)
         restored = Trainer(recipe, data)
         again.restore(restored)
         assert restored.step_number in (trainer.step_number, trainer.step_number - 1)
@@ -97,7 +99,7 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(
         again.restore(restored)
         assert _same(restored, trainer)
     assert failures >= 1
-    with RunFolder.existing(run.path).held():
+    with RunFolder(run.path).held():
         pass
     assert not [entry for entry in _names(run) if entry.startswith(".")]
 
@@ -168,16 +170,16 @@ def test_the_best_checkpoint_and_the_latest_are_never_removed(run: RunFolder, tr
     assert _names(run) == ["best", "latest", "step-00000001", "step-00000003", "step-00000005"]
 
 
-def test_what_a_killed_process_left_is_cleared_and_a_half_replaced_checkpoint_comes_back(
+def test_what_a_killed_process_left_is_cleared(
     data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
 ) -> None:
     trainer.step()
     folder = run.save(trainer, keep=2)
-    folder.rename(folder.with_name(f".{folder.name}.0123456789ab.old"))
+    (run.checkpoints / ".step-00000002.0123456789ab.old").mkdir()
     (run.checkpoints / ".step-00000002.0123456789ab.unfinished").mkdir()
     (run.checkpoints / ".latest.0123456789ab.unfinished").write_text("step")
     (run.path / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.0}\n{"step": 3, "lo')
-    again = RunFolder.existing(run.path)
+    again = RunFolder(run.path)
     with again.held():
         assert _names(again) == ["latest", folder.name]
     restored = Trainer(recipe, data)
@@ -199,7 +201,9 @@ def test_a_run_killed_before_its_recipe_was_written_can_be_started_again(
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "env.json").write_text("{}")
     (tmp_path / "begun" / ".config.json.0123456789ab.unfinished").write_text("{")
-    assert RunFolder.create(tmp_path / "begun", recipe, {}).config() == recipe
+    run = RunFolder(tmp_path / "begun")
+    run.begin(recipe, {})
+    assert run.config() == recipe
 
 
 def test_weights_that_are_no_numbers_are_not_saved(run: RunFolder, trainer: Trainer) -> None:
@@ -293,7 +297,8 @@ def test_the_log_has_times_and_facts_are_whole(run: RunFolder) -> None:
 @pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")
 def test_a_run_under_way_is_left_alone(tmp_path, recipe, data, monkeypatch):
     monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
-    run = RunFolder.create(tmp_path / "run", recipe, {})
+    run = RunFolder(tmp_path / "run")
+    run.begin(recipe, {})
     (run.path / ".config.json.0123456789ab.unfinished").write_text("")  # being written
     with locked(run.path, "run"):
         with pytest.raises(OutputError, match="another 'elmo pretrain' or 'elmo finetune' is at work there"):

@@ -14,7 +14,7 @@ from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import ReadingFlags, TextInput, model_and_texts, text_input, vocabulary_of
 from elmo.cli.output import print_report, result_file
 from elmo.errors import ConfigError
-from elmo.lm.manifest import Sources, part_of, read_manifest
+from elmo.lm.manifest import Document, part_of, read_manifest
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.text_table import text_table
 from elmo.text.files.text_file import require_other_file
@@ -106,7 +106,7 @@ def _ignored(arguments: Arguments) -> Iterator[Ignored]:
         )
 
 
-def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
+def _documents(arguments: Arguments, names: Sequence[str]) -> list[Document] | None:
     if arguments.manifest is None:
         return None
     if len(names) > 1:
@@ -132,7 +132,7 @@ def _exact(
     text: TextInput,
     num_sentences: int | None,
     progress: Progress,
-    documents: Sources | None,
+    documents: list[Document] | None,
 ) -> dict[str, Any]:
     from elmo.lm.perplexity import BySource, scores, total
 

@@ -70,9 +70,3 @@ def instructions() -> str | None:
     """The instruction sets that the library uses here, such as "AVX-512, BF16, VNNI"; None without the library."""
     loaded = library()
     return loaded.instructions() if loaded is not None else None
-
-
-def native_kinds() -> int:
-    """For which factors there are products and fused layers here, added up: 1 float32, 2 bfloat16, 4 int8."""
-    loaded = library()
-    return loaded.kinds() if loaded is not None else 0

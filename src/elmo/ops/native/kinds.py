@@ -13,5 +13,6 @@ FACTORS_IN_32_BITS: dict[ComputeType, int] = {"float32": 1, "bfloat16": 2, "int8
 
 def native_types() -> tuple[ComputeType, ...]:
     """The factors for which the library has products and layers on this processor; none without the library."""
-    kinds = native.native_kinds()
+    loaded = native.library()
+    kinds = 0 if loaded is None else loaded.kinds()
     return tuple(dtype for dtype, bit in KINDS.items() if kinds & bit)

@@ -12,18 +12,20 @@ from collections.abc import Callable
 import numpy as np
 
 from elmo.ops import native
+from elmo.ops.native.kinds import KINDS, ComputeType
 
 _SECONDS = 0.25
 _FIRST_ROUNDS = 100_000
 _REPEATS = 16
+_TRIES = 4
 
 
-def products_per_second(kind: int, threads: int, tries: int = 4) -> float:
-    """Multiplications and additions, each counted, of `threads` threads; kind 1: float32, 2: bfloat16, 4: int8.
+def products_per_second(dtype: ComputeType, threads: int, tries: int) -> float:
+    """Multiplications and additions, each counted, of `threads` threads.
 
     The best of `tries` rounds of a quarter of a second.
     """
-    library = native.required_library()
+    library, kind = native.required_library(), KINDS[dtype]
     rounds = _FIRST_ROUNDS
     alone = _together(lambda: library.peak(kind, rounds), 1)
     rounds = max(1, round(rounds * _SECONDS / alone))
@@ -31,13 +33,13 @@ def products_per_second(kind: int, threads: int, tries: int = 4) -> float:
     return threads * rounds * library.peak_operations(kind) / duration
 
 
-def bytes_per_second(num_bytes: int, threads: int, tries: int = 4) -> float:
+def bytes_per_second(num_bytes: int, threads: int) -> float:
     """Reading that many bytes over and over, each thread its share: from a cache if they fit, else from memory."""
     library = native.required_library()
     share = max(256, num_bytes // threads // 256 * 256)
     # Ones: the system gives no memory to zeros before they are changed; reading them would read one page repeatedly.
     parts = [np.ones(share, dtype=np.uint8) for _ in range(threads)]
-    places = iter(parts * (1 + tries))
+    places = iter(parts * (1 + _TRIES))
 
     def reader(times: int) -> Callable[[], None]:
         def read() -> None:
@@ -49,7 +51,7 @@ def bytes_per_second(num_bytes: int, threads: int, tries: int = 4) -> float:
 
     alone = _together(reader(_REPEATS), threads) / _REPEATS
     times = max(1, round(_SECONDS / alone))
-    return times * share * threads / min(_together(reader(times), threads) for _ in range(tries))
+    return times * share * threads / min(_together(reader(times), threads) for _ in range(_TRIES))
 
 
 def _together(work: Callable[[], object], threads: int) -> float:

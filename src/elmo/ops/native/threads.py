@@ -5,8 +5,6 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
 
-from elmo.ops import native
-from elmo.ops.native.lstm import Team
 from elmo.process.resources import num_cores
 
 _VARIABLE = "OMP_NUM_THREADS"
@@ -72,8 +70,3 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
         lock.acquire()
     if problems:
         raise problems[0]
-
-
-def leave_team(team: Team, rank: int) -> None:
-    """For `run_parallel`: no thread of the team waits any more for this one."""
-    native.required_library().leave(team.arrivals, rank)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import TypeVar
 
 import torch
@@ -108,7 +109,8 @@ class Ranks:
         """On the first rank the rows of all ranks, on the CPU; elsewhere this rank's own."""
         if self.size == 1:
             return own
-        sizes = [_block(rank, self.size, total) for rank in range(self.size)]
+        ends = [rank * total // self.size for rank in range(self.size + 1)]
+        sizes = [end - start for start, end in pairwise(ends)]
         padded = own.new_zeros(own.shape[0], max(sizes), own.shape[2], device=_CPU)
         padded[:, : own.shape[1]] = own
         found = [torch.empty_like(padded) for _ in sizes] if self.is_first else None
@@ -148,10 +150,6 @@ class Ranks:
                 f"hung for more than {self.timeout:g} seconds (--peer-timeout). torchrun --max-restarts starts all of "
                 "them again; with --resume-if-begun they continue from the last checkpoint."
             ) from error
-
-
-def _block(rank: int, size: int, total: int) -> int:
-    return (rank + 1) * total // size - rank * total // size
 
 
 @contextmanager

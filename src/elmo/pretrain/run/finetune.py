@@ -67,18 +67,19 @@ def finetune(
     OutputError if `path` is not empty, Interrupted when stopped, with everything saved.
     """
     config, ranks = config or FinetuneConfig(), ranks or Ranks()
+    run = RunFolder(path, ranks)
     with stop_flag() as flag, following(progress) as reported:
         with beginning(ranks, flag):
-            RunFolder(path, ranks).require_free()
+            run.require_free()
             files = hub.resolve(model)
             checkpoint = formats.read(files)
             trainer = _trainer_of(checkpoint, data, config, files, ranks)
             recipe = trainer.config
             texts = held_out_texts(data, old_text)
-        run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
-        facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
-        old = None if old_text is None else str(Path(old_text).absolute())
-        facts |= {"old_text": old, "old_text_sha256": _hash_of(old)}
+            facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
+            old = None if old_text is None else str(Path(old_text).absolute())
+            facts |= {"old_text": old, "old_text_sha256": _hash_of(old)}
+        run.begin(recipe, {"data": data.report})
         with run.held():
             run.write_json(FINETUNING_FILE, {**facts, "settings": asdict(config)})
             run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
@@ -96,19 +97,20 @@ def resume_finetuning(
 ) -> Finetuned:
     """Continue from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
     ranks = ranks or Ranks()
+    run = RunFolder(path, ranks)
     with stop_flag() as flag, following(progress) as reported:
-        run = RunFolder.existing(path, ranks)
+        run.require_begun()
         with run.held():
             with beginning(ranks, flag):
                 facts = _facts(run)
+                config = FinetuneConfig.from_dict(facts["settings"], str(path / FINETUNING_FILE))
                 run.require_same_data(data.report)
                 texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
                 _require_same_old_text(run, facts)
                 trainer = Trainer(run.config(), data, ranks=ranks)
                 run.restore(trainer)
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
-                loop = Loop(run, trainer, watch, flag, texts.get("valid"))
-                return _train(loop, texts, FinetuneConfig(**facts["settings"]))
+                return _train(Loop(run, trainer, watch, flag, texts.get("valid")), texts, config)
 
 
 def _hash_of(text: str | None) -> str | None:

@@ -47,14 +47,15 @@ def pretrain(
     PeerLost when another rank is gone.
     """
     ranks = ranks or Ranks()
+    run = RunFolder(path, ranks)
     with stop_flag() as flag, following(progress) as reported:
         with beginning(ranks, flag):
             ranks.rows(config.batch_size)  # enough rows?
             _check_patience(config, data)
-            RunFolder(path, ranks).require_free()
+            run.require_free()
             require_memory(config, data, ranks)
             trainer = Trainer(config, data, ranks=ranks)
-        run = RunFolder.create(path, config, {"data": data.report}, ranks)
+        run.begin(config, {"data": data.report})
         with run.held():
             return _train(run, trainer, flag, reported, log_to)
 
@@ -76,8 +77,9 @@ def resume(
     twice or left out.
     """
     ranks = ranks or Ranks()
+    run = RunFolder(path, ranks)
     with stop_flag() as flag, following(progress) as reported:
-        run = RunFolder.existing(path, ranks)
+        run.require_begun()
         with run.held():
             with beginning(ranks, flag):
                 run.require_pretraining()

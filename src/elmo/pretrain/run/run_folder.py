@@ -27,6 +27,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,6 @@ from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
 _CHECKPOINT = re.compile(r"step-\d+")
-_REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
 FINETUNING_FILE = "finetune.json"
 """What a run of fine-tuning has, see `finetune.py`."""
@@ -61,32 +61,21 @@ class RunFolder:
     path: Path
     ranks: Ranks = Ranks()
 
-    @classmethod
-    def create(
-        cls, path: Path, config: PretrainConfig, facts: dict[str, Any], ranks: Ranks | None = None
-    ) -> "RunFolder":
-        """A new run; an existing folder with anything in it is an OutputError."""
-        run = cls(path, ranks or Ranks())
+    def begin(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
+        """Makes the folder of a new run; an existing one with anything in it is an OutputError."""
 
-        def begin() -> None:
-            require_unused(path)
-            path.mkdir(parents=True, exist_ok=True)
-            write_json(path / "env.json", {**environment(num_threads()), "processes": run.ranks.size, **facts})
-            write_json(path / "config.json", asdict(config))
+        def write() -> None:
+            require_unused(self.path)
+            self.path.mkdir(parents=True, exist_ok=True)
+            env = {**environment(num_threads()), "processes": self.ranks.size, **facts}
+            write_json(self.path / "env.json", env)
+            write_json(self.path / "config.json", asdict(config))
 
-        run.ranks.on_first(begin)
-        return run
+        self.ranks.on_first(write)
 
     def require_free(self) -> None:
         """OutputError if a new run can't be written here."""
         self.ranks.on_first(lambda: require_unused(self.path))
-
-    @classmethod
-    def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
-        """The folder of a run that was started before."""
-        run = cls(path, ranks or Ranks())
-        run.require_begun()
-        return run
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -313,18 +302,13 @@ class RunFolder:
                 shutil.rmtree(old.rename(old.with_name(f".{old.name}.unfinished")))
 
     def _remove_leftovers(self) -> None:
-        for replaced in self.checkpoints.glob(".*.old"):  # killed between the two renames of a replacement
-            match = _REPLACED.fullmatch(replaced.name)
-            if match and not replaced.with_name(match["name"]).exists():
-                replaced.rename(replaced.with_name(match["name"]))
+        of_checkpoints = (self.checkpoints.glob(f".*.{ending}") for ending in ("unfinished", "old"))
+        # Nothing is lost with a checkpoint that was being replaced: that is never the latest one.
+        for left in chain(self.path.glob(".*.unfinished"), *of_checkpoints):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
             else:
-                shutil.rmtree(replaced, ignore_errors=True)
-        for folder in (self.path, self.checkpoints):
-            for unfinished in folder.glob(".*.unfinished"):
-                if unfinished.is_dir():
-                    shutil.rmtree(unfinished, ignore_errors=True)
-                else:
-                    unfinished.unlink(missing_ok=True)
+                left.unlink(missing_ok=True)
 
 
 def _step_of(checkpoint: Path) -> int:

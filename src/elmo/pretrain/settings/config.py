@@ -1,8 +1,8 @@
 """All settings of a pretraining run. The defaults are the paper's recipe for the published "original" model."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from elmo.config import (
     NUM_BYTE_CHARACTERS,
@@ -194,17 +194,3 @@ class PretrainConfig(Settings):
             skip_connections=self.skip_connections,
             direction=self.direction,
         )
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any], source: str) -> "PretrainConfig":
-        """From a TOML or JSON table; unknown keys are errors that name `source`."""
-        known = [field.name for field in fields(cls)]
-        if unknown := sorted(set(values) - set(known)):
-            raise ConfigError(
-                f"{source}: unknown setting {unknown[0]!r}, which would change nothing. The settings are: "
-                f"{', '.join(known)}."
-            )
-        try:
-            return cls(**values)
-        except ConfigError as error:
-            raise ConfigError(f"{source}: {error}") from None

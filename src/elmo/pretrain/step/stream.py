@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from elmo.corpus.shards import Shard
+from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, Shard
 
-BEGIN_TYPE, END_TYPE = 0, 1  # word types of <S> and </S> in prepared data
 _NONE = -1  # a row that holds no sentence yet
 
 
@@ -146,7 +145,8 @@ class SentenceReader:
 
         Position 0 is the boundary before, position `lengths` that behind.
         """
-        first, last = (END_TYPE, BEGIN_TYPE) if self.backward else (BEGIN_TYPE, END_TYPE)
+        boundaries = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
+        first, last = reversed(boundaries) if self.backward else boundaries
         found = np.where(positions == 0, first, last)
         inner = np.flatnonzero((positions > 0) & (positions < lengths))
         places = lengths[inner] - 1 - positions[inner] if self.backward else positions[inner] - 1

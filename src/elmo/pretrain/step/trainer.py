@@ -20,7 +20,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.func import functional_call
 
-from elmo.corpus.shards import TrainingData
+from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, TrainingData
 from elmo.errors import ConfigError, ElmoError
 from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.distributed import Ranks
@@ -37,7 +37,7 @@ from elmo.pretrain.ranks.gradients import (
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
 from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
-from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, RunPosition, SentenceReader, Stream, StreamWindow
+from elmo.pretrain.step.stream import RunPosition, SentenceReader, Stream, StreamWindow
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
@@ -211,7 +211,7 @@ class Trainer:
         generator = np.random.default_rng([self.config.seed, 1, number])
         tasks = []
         for (direction, window), own_places in zip(windows.items(), places, strict=True):
-            begins = window.inputs == (BEGIN_TYPE if direction == "forward" else END_TYPE)
+            begins = window.inputs == (BEGIN_SENTENCE_TYPE if direction == "forward" else END_SENTENCE_TYPE)
             tasks.append(
                 DirectionWindow(
                     on_device(own_places, self.device),
