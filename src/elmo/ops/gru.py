@@ -5,10 +5,10 @@
     n = tanh(W_n x_t + b_n + r * (U_n h_{t-1} + d_n))
     h_t = (1 - z) * n + z * h_{t-1}
 
-`grus_side_by_side` takes the steps of several GRUs together, the two directions of a text for instance, with a backward
-pass of its own; values and gradients are those of `torch.nn.GRU`. On a CPU that is a loop over a dozen small operations
-a step, and autograd multiplies small matrices for every weight gradient of every step. Here a step is one product for
-all GRUs and three passes over their gates. Backward,
+`gru_reference` is the plain loop over time. `grus_side_by_side` takes the steps of several GRUs together, the two
+directions of a text for instance, with a backward pass of its own; values and gradients are the same. torch's GRU on a
+CPU is a loop over a dozen small operations a step, and autograd multiplies small matrices for every weight gradient of
+every step. Here a step is one product for all GRUs and three passes over their gates. Backward,
 
     dn/dh_t = 1 - z,  dz/dh_t = h_{t-1} - n,  dh_{t-1}/dh_t = z + what goes through the gates,
 
@@ -25,6 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 from elmo.ops import native_passes
 from elmo.ops.product import product
@@ -38,14 +39,30 @@ class GRUWeights(NamedTuple):
     input_bias: Float[Tensor, " three_blocks"]
     state_bias: Float[Tensor, " three_blocks"]
 
+    @property
+    def size(self) -> int:
+        """Units of the GRU."""
+        return self.state_weight.shape[1]
+
+
+def gru_reference(inputs: Float[Tensor, "tokens batch dim"], weights: GRUWeights) -> Float[Tensor, "tokens batch size"]:
+    """The hidden state after each token; the one before the first is zero."""
+    hidden = inputs.new_zeros(inputs.shape[1], weights.size)
+    outputs = []
+    for vectors in inputs:
+        of_input = functional.linear(vectors, weights.input_weight, weights.input_bias).chunk(3, dim=1)
+        of_state = functional.linear(hidden, weights.state_weight, weights.state_bias).chunk(3, dim=1)
+        r, z = (torch.sigmoid(own + other) for own, other in zip(of_input[:2], of_state[:2], strict=True))
+        n = torch.tanh(of_input[2] + r * of_state[2])
+        hidden = (1 - z) * n + z * hidden
+        outputs.append(hidden)
+    return torch.stack(outputs) if outputs else inputs.new_zeros(*inputs.shape[:2], weights.size)
+
 
 def grus_side_by_side(
     inputs: Float[Tensor, "grus tokens batch dim"], weights: Sequence[GRUWeights]
 ) -> Float[Tensor, "grus tokens batch size"]:
-    """Of each GRU, with weights of its own, the hidden state after each token; the one before the first is zero.
-
-    Gradients can't be taken twice.
-    """
+    """Of each GRU, with weights of its own, the values of `gru_reference`; gradients can't be taken twice."""
     of_input, of_state, input_bias, state_bias = (torch.stack(tensors) for tensors in zip(*weights, strict=True))
     return _SideBySide.apply(inputs, of_input, of_state, input_bias, state_bias)
 
