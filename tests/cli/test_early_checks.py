@@ -259,7 +259,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config |= {"num_trained_words": 0, "metadata": {}}
     (path / "tagger" / "config.json").write_text(json.dumps(config))
     (path / "reader" / "config.json").write_text(json.dumps(config | {"task": "squad"}))
-    (path / "prepared" / "data.json").write_text(json.dumps({"format_version": 1}))
+    counts = {"types": 3, "vocabulary_size": 3, "settings": {"max_characters_per_token": 50}, "splits": {}}
+    (path / "prepared" / "data.json").write_text(json.dumps({"format_version": 1, **counts}))
     return path
 
 
