@@ -138,4 +138,4 @@ def test_the_scores_are_printed_as_the_paper_prints_them(paper_page):
     assert head == ["", "input only", "input & output", "output only"]
     assert rows[1] == ["the paper: SNLI", "88.9", "89.5", "88.7"]
     means = [one["test"]["mean"] for one in record("reproduction/snli.table3.json")["systems"]]
-    assert rows[-1] == [f"here: {SNLI}", *(f"{mean:.1f}" for mean in means)]
+    assert [f"here: {SNLI}", *(f"{mean:.1f}" for mean in means)] in rows
