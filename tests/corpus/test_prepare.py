@@ -420,6 +420,7 @@ def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
 def test_force_begins_anew_and_never_removes_what_is_not_ours(tmp_path, corpus):
     with pytest.raises(Interrupted):
         prepare([corpus], tmp_path / "data", stop_flag=StopsAfter(40))
+    (tmp_path / "data.partial" / ".plan.json.0123456789ab.unfinished").write_text("{")  # killed while it wrote
     prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="unicode"), force=True)
     assert not (tmp_path / "data.partial").exists()
     (tmp_path / "data.partial").mkdir()

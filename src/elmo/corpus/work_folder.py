@@ -18,14 +18,16 @@ from typing import Any
 
 from elmo.corpus.blocks import Block
 from elmo.corpus.parts import Part
-from elmo.disk.atomic import hidden
+from elmo.disk.atomic import hidden, hidden_names
 from elmo.disk.bounded import is_there
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, OutputError, TextError
 
 _PLAN_FILE = "plan.json"
-_OURS = re.compile(r"plan\.json(?:\.unfinished)?|\.plan\.json\.[0-9a-f]{12}\.unfinished|part-\d+\.(?:npz|unfinished)")
+_OURS = re.compile(
+    rf"plan\.json(?:\.unfinished)?|{hidden_names(_PLAN_FILE, 'unfinished')}|part-\d+\.(?:npz|unfinished)"
+)
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 

@@ -105,8 +105,13 @@ def recover(folder: Path) -> bool:
 
 def hidden(target: Path, ending: str) -> list[Path]:
     """The temporary paths of `target` with this ending: "unfinished" or "old"."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
+    pattern = re.compile(hidden_names(target.name, ending))
     return [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
+
+
+def hidden_names(name: str, ending: str) -> str:
+    """A regular expression of the temporary names of a file or folder `name` with this ending: as in `hidden`."""
+    return rf"\.{re.escape(name)}\.[0-9a-f]{{12}}\.{ending}"
 
 
 def sync(path: Path) -> None:

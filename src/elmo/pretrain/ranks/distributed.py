@@ -71,7 +71,11 @@ class Ranks:
                 f"batch_size is {total}, but {self.size} processes were started: batch_size counts the rows of all of "
                 f"them, and each needs at least one. Start at most {total}, or use a larger --batch-size."
             )
-        return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
+        return self._blocks(total)[self.rank]
+
+    def _blocks(self, total: int) -> list[slice]:
+        """Of each rank."""
+        return [slice(*ends) for ends in pairwise(rank * total // self.size for rank in range(self.size + 1))]
 
     def add_up_(self, values: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """The sum of all ranks' `values`, in place: bit for bit the same on all."""
@@ -109,8 +113,7 @@ class Ranks:
         """On the first rank the rows of all ranks, on the CPU; elsewhere this rank's own."""
         if self.size == 1:
             return own
-        ends = [rank * total // self.size for rank in range(self.size + 1)]
-        sizes = [end - start for start, end in pairwise(ends)]
+        sizes = [block.stop - block.start for block in self._blocks(total)]
         padded = own.new_zeros(own.shape[0], max(sizes), own.shape[2], device=_CPU)
         padded[:, : own.shape[1]] = own
         found = [torch.empty_like(padded) for _ in sizes] if self.is_first else None

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.atomic import hidden_names
 from elmo.errors import ConfigError, OutputError
 
 # Left by a run that was killed before it had written its recipe.
-_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+_BEGUN = re.compile(rf"env\.json|{hidden_names('env.json', 'unfinished')}|{hidden_names('config.json', 'unfinished')}")
 # In a run's folder from its first checkpoint or its end on.
 _OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 
