@@ -128,10 +128,8 @@ def partial(record: ExperimentRecord) -> str:
 
 
 def rows_of(table: str, folders: Folders) -> list[Row]:
-    """All claims of a table; one row for a table of the page that has neither record nor plan."""
-    found = list(_layer_rows(table, folders) if table in ANALYSIS_OF else _experiment_rows(table, folders))
-    no_plan = Row("", "any task", "any task", NOT_YET, f"elmo reproduce {table}")
-    return found or ([no_plan] if table in HEADINGS else [])
+    """All claims of a table."""
+    return list(_layer_rows(table, folders) if table in ANALYSIS_OF else _experiment_rows(table, folders))
 
 
 def _experiment_rows(table: str, folders: Folders) -> Iterator[Row]:

@@ -4,9 +4,10 @@
     python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --status
     python runs/six_tasks/tables.py table1 FOLDER ... --record docs/reproduction
 
-The first command trains; the tables are table1 to table3, figure1, figure2, taglm and bilms, which compares --model
-with the models of --bilms, biLMs or cove=FOLDER. What is trained on what, and how many CPU minutes it needs, stands in
-plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static vectors of the biLM's own text:
+The first command trains; the tables are table1 to table3, figure1, figure2, gamma, taglm and bilms, which compares
+--model with the models of --bilms, biLMs or cove=FOLDER. What is trained on what, and how many CPU minutes it needs,
+stands in plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static vectors of the biLM's own
+text:
 
     elmo static TEXT -o VECTORS --seed 1
 
@@ -42,7 +43,7 @@ from elmo.weights import formats, hub
 from elmo.weights.checkpoint import content_hash
 
 PLAN = Path(__file__).with_name("plan.toml")
-TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm", "bilms")
+TABLES = ("table1", "table2", "table3", "figure1", "figure2", "gamma", "taglm", "bilms")
 FILES = ("train", "dev", "test")
 OF_SECTION = {"name": str, "config": str, "data": str, "minutes": dict, **dict.fromkeys(FILES, str)}
 OF_SECOND_TEST = {"second_test": str, "second_name": str}

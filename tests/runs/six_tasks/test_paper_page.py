@@ -59,7 +59,7 @@ def test_what_no_record_has_is_not_measured_yet_and_has_its_command(paper_page, 
     _, *rows = made(paper_page, "gains", folders)
     assert rows[-1][-1] == "not measured yet: `tables.py table1 --tasks ko-reviews --plan runs/six_tasks/korean.toml`"
     _, *rows = made(paper_page, "summary", folders)
-    assert {row[0].split("]")[0]: row[-1] for row in rows}["[Gamma"] == "*not measured yet*: any task"
+    assert {row[0].split("]")[0]: row[-1] for row in rows}["[Gamma"] == "*not measured yet*: entailment, names"
 
 
 def test_a_record_takes_the_place_of_what_was_not_measured(paper_page, folders):
