@@ -78,6 +78,6 @@ def test_every_guide_names_the_versions_of_its_recorded_run():
     guides = {path.stem: path for path in (ROOT / "docs/integrations").glob("*.md")}
     assert len(record) >= 4 and set(record) <= set(guides)
     for name, path in guides.items():
-        said = re.findall(r"^Run as written on .*\.$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        said = re.findall(r"^Last run on .*\.$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert said == ([record[name]["guide"]] if name in record else []), name
     assert all("pyelmo" in found["versions"] for found in record.values())

@@ -15,7 +15,7 @@ export interface LoadOptions {
   onProgress?: (progress: Progress) => void;
   /**
    * true (default): weights as the model stores them, sums as exact as float32: the vectors of Python's `Embedder`, up to
-   * 5e-5. false: int8, as `Embedder(dtype="int8")`: coarser and up to three times as fast.
+   * 5e-5. false: int8, as `Embedder(dtype="int8")`: coarser, and about twice as fast.
    */
   exact?: boolean;
   /** Files that are in memory already, by name; "elmo.wasm" may be one of them. The others are read from the folder. */

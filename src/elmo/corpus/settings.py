@@ -60,7 +60,8 @@ class CorpusSettings:
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
-    conll and conllu: one token per line; auto: by the first lines and the ending of each file."""
+    conll and conllu: one token per line; fasta: proteins, whose letters are the tokens; auto: by the first lines and
+    the ending of each file."""
     field: str = "text"
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:

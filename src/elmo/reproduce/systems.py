@@ -19,7 +19,7 @@ EXPERIMENTS = {
     "figure2": "which layers the mixes have learned to use, at the input and at the output",
     "gamma": "whether ELMo is scaled: the top layer and all layers, with gamma learned and with gamma fixed at 1",
     "bilms": "which biLM, or CoVe, MSSG or context2vec in its place: without, and with each model that --bilms names",
-    "taglm": "ELMo beside TagLM (ner): the top layer alone, at the input or between the tagger's two biLSTM layers",
+    "taglm": "ELMo and TagLM (ner): the top layer alone, at the input or between the tagger's two biLSTM layers",
 }
 
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)

@@ -51,7 +51,7 @@ class TokenSettings(Settings):
 
     encoder: str = "elmo"
     """What computes the contextual vectors. elmo: a biLM; none: nothing (the baseline); context2vec, cove or mssg: a
-    system that ELMo was compared with; or the name of an installed encoder, or package.module:function
+    system to compare ELMo with; or the name of an installed encoder, or package.module:function
     (docs/your-own-task.md)."""
     model: str = ""
     """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. For context2vec and

@@ -16,8 +16,8 @@ from elmo.context2vec.settings import Context2VecSettings
 @dataclass(frozen=True)
 class Arguments:
     """Train context2vec (Melamud et al. 2016): two LSTMs read the words to the left and to the right of a word, and a
-    small network combines them into a vector that is close to the word's own. The paper compares ELMo with it in table
-    5; so does 'elmo analyze wsd --context2vec FOLDER'. The files have the format of the authors' own programs."""
+    small network combines them into a vector that is close to the word's own. 'elmo analyze wsd --context2vec
+    FOLDER' compares it with ELMo. The files have the format of the authors' own programs."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""

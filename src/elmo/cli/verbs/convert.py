@@ -1,4 +1,4 @@
-"""`elmo convert`: a model of any published format -> ours, or AllenNLP's."""
+"""`elmo convert`: a model of any published format -> ours, AllenNLP's or ONNX."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class Arguments:
     """Convert a model between formats.
 
     Reads AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs folder or our own
-    folder; writes our own folder or AllenNLP's two files."""
+    folder; writes our own folder, AllenNLP's two files, or a folder with an ONNX file."""
 
     model: Annotated[str, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""

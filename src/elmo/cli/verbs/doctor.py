@@ -204,7 +204,7 @@ def _idle_threads() -> Finding:
     if chosen:
         return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
     found = "soon sleep in the verbs that train; in other programs they spin for about 3 ms each time"
-    return Finding("idle threads", "ok", found, "beside other work, export GOMP_SPINCOUNT=1000 for your own programs")
+    return Finding("idle threads", "ok", found, "when other programs run, export GOMP_SPINCOUNT=1000 for your own")
 
 
 def _native() -> Finding:

@@ -42,7 +42,7 @@ class Arguments(Training[S], Generic[S]):
     group of examples, such as the questions about one article; or the resumed ones)."""
     bilms: tuple[str, ...] | None = None
     """bilms: two or more models, the first of which the others are compared with. A biLM is a name, a folder or a hub
-    id; the systems that ELMo was compared with are cove=FOLDER, context2vec=FOLDER and mssg=FILE (default: the resumed
+    id; other systems to compare are cove=FOLDER, context2vec=FOLDER and mssg=FILE (default: the resumed
     ones)."""
     keep_models: Switch = False
     """Save every trained model too."""
@@ -96,7 +96,7 @@ def _help() -> str:
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
             "",
-            "What the layers know, the paper's rows beside yours: from a record of 'elmo analyze', or computed here",
+            "What the layers know, the paper's rows next to yours: from a record of 'elmo analyze', or computed here",
             "with the arguments of 'elmo analyze neighbors', 'wsd' or 'pos':",
             "",
             *(f"  {name:{width}}  {line}" for name, line in LAYER_TABLES.items()),

@@ -70,7 +70,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
     """Documents in CoNLL-2012 columns, JSON lines or raw text; predictions are clusters of mentions."""
 
     name = "coref"
-    summary = "coreference: which spans of a document mean the same, in CoNLL-2012 columns, JSON lines or raw text"
+    summary = "coreference: which spans refer to the same thing, in CoNLL-2012 columns, JSON lines or raw text"
     metric = "average_f1"
     metric_kind = "average_f1"
     settings = CorefSettings

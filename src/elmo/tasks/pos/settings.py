@@ -12,7 +12,7 @@ class TokenTaggerSettings(LabelSettings, CharacterSettings):
 
     tag_column: str = "auto"
     """Column of the tags: its name in a CoNLL-U file (upos, xpos, deprel, feats), or its number, counted from 1; 0: the
-    last one. auto: upos in a CoNLL-U file; in other columns the only one beside the tokens."""
+    last one. auto: upos in a CoNLL-U file; in other columns the only one besides the tokens."""
     token_column: SizeOrNone = 0
     """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file; in other columns the first one that doesn't
     count the tokens."""

@@ -49,8 +49,8 @@ class Reading(TextForm):
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
     plain_quotes: bool = True
-    """Read typographic quotes, apostrophes, dashes and ellipses as the model's training text has them, if its
-    vocabulary has only the plain ones."""
+    """Whether typographic quotes, apostrophes, dashes and ellipses are read as plain ones, if the model's vocabulary
+    has only these."""
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""

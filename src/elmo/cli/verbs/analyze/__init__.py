@@ -23,8 +23,8 @@ from elmo.errors import ConfigError
 ANALYSES = {
     "neighbors": "the nearest tokens to a word in its sentence, by layer (table 4)",
     "precision": "how many of a word's nearest occurrences have its sense, over many queries (table 4, counted)",
-    "wsd": "word senses by the nearest sense vector (table 5), beside first and most frequent sense",
-    "pos": "parts of speech by a linear probe of each layer (table 6), beside a control task",
+    "wsd": "word senses by the nearest sense vector (table 5), and by the first and most frequent one",
+    "pos": "parts of speech by a linear probe of each layer (table 6), with a control task",
     "geometry": "cosines of tokens, of one word's occurrences, of a sentence's words; likeness of layers",
 }
 
@@ -50,7 +50,7 @@ def _help() -> str:
         [
             f"usage: elmo analyze {{{','.join(ANALYSES)}}} ...",
             "",
-            "What the layers of an encoder know, beside what untrained and static vectors know.",
+            "What the layers of an encoder know, compared with what untrained and static vectors know.",
             "",
             *(f"  {name:{width}}  {line}" for name, line in ANALYSES.items()),
             "",
