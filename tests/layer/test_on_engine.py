@@ -126,6 +126,19 @@ def test_steps_of_optimizers_are_seen(tiny_bilm, tiny_corpus, optimizer, setting
         steps.step()
 
 
+@torch.inference_mode()
+def test_a_change_of_weights_made_in_inference_mode_is_seen_though_torch_counts_none(tiny_config, tiny_corpus):
+    bilm = BiLM(tiny_config)
+    elmo, embedder = ELMo(bilm, dropout=0.0), Embedder(bilm)
+    elmo(tiny_corpus), embedder.embed(tiny_corpus)
+    bilm.forward_lstm.layers[0].bias.add_(0.5)
+    expected = fresh(bilm, tiny_corpus)
+    assert runs_on_engine(bilm)
+    assert torch.equal(elmo(tiny_corpus).mixes[0], expected)
+    for row, array in enumerate(embedder.embed(tiny_corpus, "average")):
+        np.testing.assert_allclose(array, expected[row, : len(array)], rtol=0, atol=CLOSE)
+
+
 @pytest.mark.parametrize("assign", [False, True])
 def test_loaded_weights_are_seen(tiny_bilm, tiny_config, tiny_corpus, assign):
     elmo = ELMo(tiny_bilm, dropout=0.0).eval()
