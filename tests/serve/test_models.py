@@ -62,7 +62,7 @@ def test_substitutes_of_files_that_were_changed_meanwhile_are_refused_as_the_ser
         for words in ("another model than the one that the server has loaded", "there is no such file or folder"):
             answer = client.post("/v1/substitutes", json={"input": "a [b]"})
             error = answer.json()["error"]
-            assert (answer.status_code, error["type"], error["code"]) == (500, "server_error", "model_files")
+            assert (answer.status_code, error["type"], error["code"]) == (503, "server_error", "model_files")
             assert words in error["message"]
             shutil.rmtree(folder, ignore_errors=True)
 

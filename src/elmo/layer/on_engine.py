@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.modules import module as hooks_of_all
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
@@ -157,7 +158,9 @@ _lock = ThreadLock()
 def _count(weight: Tensor) -> tuple[object, ...]:
     """What differs when torch has counted a change; it does not count those of tensors made in inference mode."""
     count = None if weight.is_inference() else weight._version
-    return count, weight.data_ptr(), weight.shape, weight.dtype, weight.device, weight.requires_grad
+    # An address alone may be that of new memory in the place of what was freed.
+    memory = StorageWeakRef(weight.untyped_storage()), weight.data_ptr(), weight.stride()
+    return count, memory, weight.shape, weight.dtype, weight.device, weight.requires_grad
 
 
 def _have_equal_bits(one: Float[Tensor, "*shape"], other: Float[Tensor, "*shape"]) -> bool:

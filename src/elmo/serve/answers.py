@@ -120,7 +120,7 @@ def as_refusal(request: Request, error: Exception) -> Refusal:
     if is_out_of_memory(error):
         return Refusal(503, _NO_MEMORY, "out_of_memory", headers={"Retry-After": "5"})
     if isinstance(error, WeightFileError):
-        return Refusal(500, str(error), "model_files")
+        return Refusal(503, str(error), "model_files")
     if isinstance(error, ElmoError):
         return Refusal(400, str(error), "invalid_value")
     return Refusal(
