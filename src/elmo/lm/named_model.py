@@ -80,5 +80,5 @@ def substitutes(
 
     See `elmo.lm.substitutes`. Raises ConfigError for a place outside the sentence or a count below 1.
     """
-    checked: Any = checked_sentence(sentence, 0)
+    checked: Any = checked_sentence(sentence, "sentence")
     return substitutes_of(load_language_model(model, device), checked, place, count)
