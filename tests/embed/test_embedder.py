@@ -1,8 +1,11 @@
 """Embedder: golden layers, steadiness, layer choices, states, errors."""
 
 import json
+import pickle
 import random
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -218,6 +221,21 @@ def test_carried_states_can_be_saved_loaded_and_reset(tiny_checkpoint):
     np.testing.assert_array_equal(carry.embed(sentences)[0], first[0])
     carry.load_state_dict({})
     assert carry.state_dict() == {}
+
+
+def test_the_vocabulary_is_the_loaded_models_whatever_becomes_of_its_files(tiny_checkpoint, tmp_path, monkeypatch):
+    words = ["<S>", "</S>", "<UNK>", "do", "n't", '"']
+    monkeypatch.chdir(tmp_path)
+    write(replace(tiny_checkpoint, vocabulary=words), Path("model"))
+    one, other, third = (Embedder.from_pretrained("model", device="cpu") for _ in range(3))
+    sent = pickle.dumps(other)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert one.vocabulary == words
+    (tmp_path / "model" / "vocab.txt").write_text("<S>\n</S>\n<UNK>\n\u2019\n", encoding="utf-8")
+    assert other.vocabulary == words
+    shutil.rmtree(tmp_path / "model")
+    assert third.vocabulary == pickle.loads(sent).vocabulary == words
 
 
 def test_warm_starts_every_sentence_from_the_state_made_by_warming_up(tiny_checkpoint, tiny_corpus):

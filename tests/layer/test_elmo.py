@@ -295,6 +295,31 @@ def test_autocast_around_it_does_not_reach_the_bilm(elmo, tiny_corpus):
         assert torch.equal(vectors(elmo, tiny_corpus), plain)
 
 
+def test_the_mixes_are_where_the_bilm_is_whatever_torchs_default_device(tiny_bilm, tiny_corpus, elmo):
+    with torch.device("meta"):
+        by_default = ELMo(tiny_bilm, dropout=0.0, layers=[0.5, 0.25, 0.25])
+    assert torch.isfinite(vectors(by_default, tiny_corpus)).all()
+    moved = ELMo(copy.deepcopy(tiny_bilm).to("meta"))
+    assert moved(tiny_corpus).mixes[0].device == torch.device("meta")
+
+
+def replica(module):
+    """As `nn.DataParallel` makes it on each GPU: tensors in the places of the parameters."""
+    made = module._replicate_for_data_parallel()
+    for name, weight in module._parameters.items():
+        if weight is None:
+            made._parameters[name] = None
+        else:
+            setattr(made, name, weight.detach().clone())
+    made._modules = {name: replica(part) for name, part in module._modules.items()}
+    return made
+
+
+def test_a_replica_of_data_parallel_gives_the_same(elmo, tiny_corpus):
+    ids = elmo.character_ids(tiny_corpus)
+    torch.testing.assert_close(replica(elmo)(ids).mixes[0], elmo(ids).mixes[0])
+
+
 def test_from_pretrained_takes_the_same_settings(tiny_bilm, tiny_corpus, tmp_path):
     tiny_bilm.save_pretrained(tmp_path / "model")
     elmo = ELMo.from_pretrained(tmp_path / "model", num_mixes=3, keep_boundaries=True, dropout=0.0)

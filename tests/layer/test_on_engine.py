@@ -126,6 +126,36 @@ def test_steps_of_optimizers_are_seen(tiny_bilm, tiny_corpus, optimizer, setting
         steps.step()
 
 
+def test_other_memory_at_the_same_address_is_seen(tiny_bilm, tiny_corpus):
+    elmo, weight = ELMo(tiny_bilm, dropout=0.0).eval(), tiny_bilm.get_parameter(WEIGHTS[1])
+    memory = weight.detach().numpy().copy()
+    weight.data = torch.from_numpy(memory)
+    elmo(tiny_corpus)
+    memory += 0.5
+    weight.data = torch.from_numpy(memory)
+    assert torch.equal(elmo(tiny_corpus).mixes[0], fresh(tiny_bilm, tiny_corpus))
+
+
+def test_the_same_memory_in_another_order_is_seen(tiny_bilm, tiny_corpus):
+    elmo, weight = ELMo(tiny_bilm, dropout=0.0).eval(), tiny_bilm.token_encoder.highways[0].transform.weight
+    elmo(tiny_corpus)
+    weight.data = weight.data.t()
+    assert torch.equal(elmo(tiny_corpus).mixes[0], fresh(tiny_bilm, tiny_corpus))
+
+
+@torch.inference_mode()
+def test_a_change_of_weights_made_in_inference_mode_is_seen_though_torch_counts_none(tiny_config, tiny_corpus):
+    bilm = BiLM(tiny_config)
+    elmo, embedder = ELMo(bilm, dropout=0.0), Embedder(bilm)
+    elmo(tiny_corpus), embedder.embed(tiny_corpus)
+    bilm.forward_lstm.layers[0].bias.add_(0.5)
+    expected = fresh(bilm, tiny_corpus)
+    assert runs_on_engine(bilm)
+    assert torch.equal(elmo(tiny_corpus).mixes[0], expected)
+    for row, array in enumerate(embedder.embed(tiny_corpus, "average")):
+        np.testing.assert_allclose(array, expected[row, : len(array)], rtol=0, atol=CLOSE)
+
+
 @pytest.mark.parametrize("assign", [False, True])
 def test_loaded_weights_are_seen(tiny_bilm, tiny_config, tiny_corpus, assign):
     elmo = ELMo(tiny_bilm, dropout=0.0).eval()

@@ -149,6 +149,24 @@ def test_an_answer_with_millions_of_numbers_is_refused_unless_it_is_binary(new_c
     assert post(client, asked, "/v1/token_embeddings").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "field", "place"),
+    [
+        ("/v1/embeddings", {"input": ["a", ["b\n"]]}, "input", "input[1][0] is 'b\\n'"),
+        ("/v1/token_embeddings", {"input": [*["a b c"] * 9, ["b\n"]]}, "input", "input[9][0] is"),
+        ("/embed", {"inputs": [["It was so.", "And it went on."]]}, "inputs", "inputs[0] is a list of texts"),
+        ("/rerank", {"query": ["b\t"], "documents": ["a"]}, "query", "query[0] is"),
+        ("/rerank", {"query": "a", "texts": ["a", ["b\n"]]}, "texts", "texts[1][0] is"),
+        ("/v1/similarity", {"a": "a", "b": ["b\n"]}, "b", "b[0] is"),
+        ("/v1/substitutes", {"input": ["a", "b\n"], "place": 0}, "input", "input[1] is"),
+    ],
+)
+def test_a_list_that_holds_no_tokens_is_named_as_in_the_request(new_client, path, asked, field, place):
+    error = refused(new_client(max_batch_tokens=8).post(path, json=asked), 400)
+    assert error["param"] == field
+    assert error["message"].startswith(place)
+
+
 def test_text_that_fills_the_limit_of_tokens_is_taken(new_client):
     client = new_client(max_tokens=4)
     assert post(client, {"input": ["a b", "c d"]}).status_code == 200

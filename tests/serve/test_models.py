@@ -1,13 +1,18 @@
 """ServedModel: what is read of a model's files, and when."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
+from elmo.serve.app import create_app
 from elmo.serve.models import ServedModel
+from elmo.serve.settings import ServeSettings
 from elmo.weights import formats
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write
@@ -46,6 +51,20 @@ def test_a_damaged_softmax_is_refused_before_the_server_listens(folder):
     Embedder.from_pretrained(folder)  # vectors don't need it
     with pytest.raises(WeightFileError, match="softmax"):
         ServedModel.load(str(folder))
+
+
+def test_substitutes_of_files_that_were_changed_meanwhile_are_refused_as_the_servers_fault(folder, tiny_checkpoint):
+    served = ServedModel.load(str(folder))
+    name = "forward_lstm.layers.0.bias"
+    tensors = {**tiny_checkpoint.tensors, name: tiny_checkpoint.tensors[name] + 1}
+    write(replace(formats.read(folder), tensors=tensors), folder, force=True)
+    with TestClient(create_app([served], ServeSettings(hosts=["testserver"]))) as client:
+        for words in ("another model than the one that the server has loaded", "there is no such file or folder"):
+            answer = client.post("/v1/substitutes", json={"input": "a [b]"})
+            error = answer.json()["error"]
+            assert (answer.status_code, error["type"], error["code"]) == (503, "server_error", "model_files")
+            assert words in error["message"]
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_carried_states_are_refused(folder):

@@ -41,7 +41,7 @@ from elmo.text.sentences import Tokenize
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import fingerprint
-from elmo.weights.native.read import read_vocabulary
+from elmo.weights.native.read import held_vocabulary
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
@@ -112,7 +112,7 @@ class Embedder:
         self.files: hub.Files | None = None
         """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5). None: it is a model
         in memory, or was given away as `bilm`, and may have changed."""
-        self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
+        self._vocabulary: Sequence[str] | Callable[[], list[str]] | None = None
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
         self.config: BiLMConfig = bilm.config
@@ -177,18 +177,19 @@ class Embedder:
         embedder.files = files
         embedder._vocabulary = checkpoint.vocabulary
         if checkpoint.vocabulary is None and isinstance(files, Path) and files.is_dir():
-            embedder._vocabulary = files
+            # The files may be gone or changed when it is needed, or this be in another process by then.
+            embedder._vocabulary = held_vocabulary(files)
         return embedder
 
     @property
     def vocabulary(self) -> Sequence[str] | None:
         """The words that the model predicts, the most frequent first, if it was loaded and has them.
 
-        Read at the first use, since vectors don't need it. Raises WeightFileError or TextError for a damaged list.
+        Made of the file's content at the first use, since vectors don't need it. Raises TextError for a damaged list.
         """
         found = self._vocabulary
-        if isinstance(found, Path):
-            found = self._vocabulary = read_vocabulary(found)
+        if callable(found):
+            found = self._vocabulary = found()
         return found
 
     @cached_property

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -66,6 +67,7 @@ class ElmoModule(InputModule):
     ) -> None:
         super().__init__()
         self.reference = ModelReference(model, dtype, state, model_hash)
+        layers = layers if isinstance(layers, str) else np.asarray(layers).tolist()  # as JSON has them
         self.layers, self.tokenizer_name, self.dtype, self.state = layers, tokenizer_name, dtype, state
         self.plain_quotes = plain_quotes
         self.weights = self.gamma = None

@@ -34,4 +34,4 @@ def _text(text: Any, place: int) -> str | Sequence[str]:
             f"text {place} is {text!r}: a missing value is not text. Drop it, or fill it with '', which has the vector "
             "of zeros."
         )
-    return checked_sentence(list(text) if hasattr(text, "tolist") else text, place)
+    return checked_sentence(list(text) if hasattr(text, "tolist") else text, f"sentences[{place}]")

@@ -92,10 +92,11 @@ class ELMo(nn.Module):
         require_value("trainable", trainable, bool)
         num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
-        self.mixes = nn.ModuleList(
-            ScalarMix.of_layers(layers, num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
-            for _ in range(num_mixes)
-        )
+        with bilm.device:  # whatever torch's default device is
+            self.mixes = nn.ModuleList(
+                ScalarMix.of_layers(layers, num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
+                for _ in range(num_mixes)
+            )
         self.dropout = Dropout(dropout)
         self.keep_boundaries = keep_boundaries
         self.trainable = trainable

@@ -1,9 +1,9 @@
 """A biLM in torch, read by the engine where that gives the same vectors faster: on a CPU, without gradients.
 
 The engine computes from a copy of the weights. Weights that are frozen are copied again when torch has counted a
-change (`load_state_dict`, `copy_`, an optimizer's step, `to`); weights that require a gradient are compared with the
-copy at every call. Only a write that torch does not count, into a frozen weight, needs `refresh`: `weight.data[...] =
-1`, or one through numpy.
+change (`load_state_dict`, `copy_`, an optimizer's step, `to`); weights that require a gradient, and those made in
+inference mode, whose changes torch never counts, are compared with the copy at every call. Only a write that torch does
+not count, into a frozen weight, needs `refresh`: `weight.data[...] = 1`, or one through numpy.
 """
 
 import functools
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.modules import module as hooks_of_all
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
@@ -129,12 +130,13 @@ class _Weights(NamedTuple):
     config: BiLMConfig
     counts: tuple[tuple[object, ...], ...]
     values: tuple[Tensor | None, ...]
-    """Of those that require a gradient."""
+    """Of those that require a gradient or were made in inference mode."""
 
     @classmethod
     def of(cls, bilm: BiLM) -> "_Weights":
         weights = tuple(bilm.parameters())
-        values = (weight.detach().clone() if weight.requires_grad else None for weight in weights)
+        compared = (weight.requires_grad or weight.is_inference() for weight in weights)
+        values = (weight.detach().clone() if it else None for weight, it in zip(weights, compared, strict=True))
         return cls(bilm.config, tuple(map(_count, weights)), tuple(values))
 
     def is_still(self, bilm: BiLM, counted: bool) -> bool:
@@ -156,7 +158,9 @@ _lock = ThreadLock()
 def _count(weight: Tensor) -> tuple[object, ...]:
     """What differs when torch has counted a change; it does not count those of tensors made in inference mode."""
     count = None if weight.is_inference() else weight._version
-    return count, weight.data_ptr(), weight.shape, weight.dtype, weight.device, weight.requires_grad
+    # An address alone may be that of new memory in the place of what was freed.
+    memory = StorageWeakRef(weight.untyped_storage()), weight.data_ptr(), weight.stride()
+    return count, memory, weight.shape, weight.dtype, weight.device, weight.requires_grad
 
 
 def _have_equal_bits(one: Float[Tensor, "*shape"], other: Float[Tensor, "*shape"]) -> bool:

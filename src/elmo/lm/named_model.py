@@ -13,6 +13,7 @@ from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.text.sentence_checks import checked_sentence, checked_sentences
 from elmo.weights import formats, hub
+from elmo.weights.checkpoint import Checkpoint
 
 Sentences = Iterable[str | Sequence[str]]
 
@@ -24,8 +25,11 @@ def load_language_model(model: hub.Model = None, device: str = "auto") -> Langua
     """
     place = device_name(device)
     files = hub.resolve(model)
-    checkpoint = formats.read(files)
-    name = str(files[1] if isinstance(files, tuple) else files)
+    return language_model(formats.read(files), str(files[1] if isinstance(files, tuple) else files), place)
+
+
+def language_model(checkpoint: Checkpoint, name: str, place: str) -> LanguageModel:
+    """A checkpoint's biLM and softmax on a device; `name`: the model's, in the message of the WeightFileError."""
     if place == "cpu":
         return EngineLanguageModel(checkpoint, name)
     # Here, because they load torch.
@@ -76,5 +80,5 @@ def substitutes(
 
     See `elmo.lm.substitutes`. Raises ConfigError for a place outside the sentence or a count below 1.
     """
-    checked: Any = checked_sentence(sentence, 0)
+    checked: Any = checked_sentence(sentence, "sentence")
     return substitutes_of(load_language_model(model, device), checked, place, count)

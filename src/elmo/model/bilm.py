@@ -123,7 +123,14 @@ class BiLM(nn.Module):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.parameters()).device
+        return self._some_weight.device
+
+    @property
+    def _some_weight(self) -> Tensor:
+        for weight in self.parameters():
+            return weight
+        # A replica of nn.DataParallel has tensors in the places of its parameters.
+        return self.lstms[0].layers[0].bias
 
     @property
     def lstms(self) -> list[ProjectedLSTM]:
@@ -133,7 +140,7 @@ class BiLM(nn.Module):
     def zero_state(self, batch: int) -> BiLMState:
         """The state before the first token: zeros, for `batch` rows."""
         config, directions = self.config, len(self.config.directions)
-        like = next(self.parameters())
+        like = self._some_weight
         return BiLMState(
             like.new_zeros(config.num_layers, batch, directions * config.projection_size),
             like.new_zeros(config.num_layers, batch, directions * config.cell_size),

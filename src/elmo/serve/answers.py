@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from elmo.errors import ElmoError
+from elmo.errors import ElmoError, WeightFileError
 from elmo.process.resources import is_out_of_memory
 
 _JSON = "application/json"
@@ -111,13 +111,16 @@ def answer_error(request: Request, error: Exception) -> Response:
 
 
 def as_refusal(request: Request, error: Exception) -> Refusal:
-    """Any error as a Refusal: what the library refuses is the request's fault, except that memory is the machine's."""
+    """Any error as a Refusal: what the library refuses is the request's fault, except that memory is the machine's, and
+    the models' files are the server's."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, HTTPException):
         return _of_routing(request, error)
     if is_out_of_memory(error):
         return Refusal(503, _NO_MEMORY, "out_of_memory", headers={"Retry-After": "5"})
+    if isinstance(error, WeightFileError):
+        return Refusal(503, str(error), "model_files")
     if isinstance(error, ElmoError):
         return Refusal(400, str(error), "invalid_value")
     return Refusal(

@@ -11,11 +11,13 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
+from elmo.errors import ConfigError
 from elmo.serve.answers import Refusal, invalid
 from elmo.serve.models import ServedModel
 from elmo.serve.settings import ServeSettings
 from elmo.text.reading.placed import placed_as_one
 from elmo.text.reading.settings import Reading
+from elmo.text.sentence_checks import checked_sentence
 from elmo.text.sentences import Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.word_list import has_surrogate
@@ -214,6 +216,8 @@ def _read(
                 "too_many_tokens",
             )
         room -= len(tokens)
+        if isinstance(text, list):
+            _require_tokens(text, name)
         sentences.append(tokens)
         spans.append(None if placed is None else [_span(*span) for span in placed.spans.tolist()])
     return ReadTexts(sentences, spans, reader.look(list(texts.values()), sentences, reading, _LOG.warning))
@@ -244,6 +248,13 @@ def _require_characters(text: Text, name: str) -> None:
             _field(name),
             "invalid_character",
         )
+
+
+def _require_tokens(tokens: list[str], name: str) -> None:
+    try:
+        checked_sentence(tokens, name)
+    except ConfigError as error:
+        raise invalid(str(error), _field(name)) from None
 
 
 def _field(name: str) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo.embed.embedder import Embedder, StatePolicy
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, WeightFileError
 from elmo.weights import formats, hub
+from elmo.weights.checkpoint import content_hash
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
@@ -50,7 +51,7 @@ class ServedModel:
         embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
         name = model.rstrip("/") if model else folder.name
-        return cls(Path(name).name, embedder, _substitutes_of(files, device) if has_softmax else None)
+        return cls(Path(name).name, embedder, _substitutes_of(files, embedder) if has_softmax else None)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -58,14 +59,20 @@ class ServedModel:
         return self.embedder.describe()
 
 
-def _substitutes_of(files: hub.Files, device: str) -> PredictSubstitutes:
+def _substitutes_of(files: hub.Files, embedder: Embedder) -> PredictSubstitutes:
     """Reads network and softmax at the first call, which only the compute thread makes."""
 
     @cache
     def model() -> "LanguageModel":
-        from elmo.lm.named_model import load_language_model
+        from elmo.lm.named_model import language_model
 
-        return load_language_model(files, device)
+        checkpoint = formats.read(files)
+        if content_hash(checkpoint) != embedder.model_hash:
+            raise WeightFileError(
+                f"{files}: holds another model than the one that the server has loaded: it was changed meanwhile. "
+                "Start the server again."
+            )
+        return language_model(checkpoint, str(files), embedder.device)
 
     def predict(sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
         from elmo.lm.substitutes import substitutes

@@ -29,7 +29,7 @@ def checked_sentences(sentences: Any) -> list[Sequence[str]]:
     found = list(_items(sentences))
     if not is_column(sentences):
         _refuse_flat_list(found)
-    return [checked_sentence(sentence, place) for place, sentence in enumerate(found)]
+    return [checked_sentence(sentence, f"sentences[{place}]") for place, sentence in enumerate(found)]
 
 
 def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequence[str]]:
@@ -40,32 +40,32 @@ def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequenc
     return _checked(_items(sentences), 0 if is_column(sentences) else max(2, window))
 
 
-def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
-    """One sentence as a list of tokens; a string is split on whitespace. `place` counts from 0."""
+def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
+    """One sentence as a list of tokens; a string is split on whitespace. `name`: what the ConfigError calls it."""
     if isinstance(sentence, str):
         return sentence.split()
-    refuse_without_order(sentence, f"sentences[{place}]", "a list of tokens or a string")
+    refuse_without_order(sentence, name, "a list of tokens or a string")
     tokens = None if isinstance(sentence, bytes) else _iterated(sentence)
     if tokens is None:
         raise ConfigError(
-            f"sentences[{place}] is {_short(sentence)}, but a sentence is a list of tokens or a string. "
+            f"{name} is {_short(sentence)}, but a sentence is a list of tokens or a string. "
             "Decode bytes first; pass an empty list where there is no sentence."
         )
     listed = list(tokens)
     for position, token in enumerate(listed):
         if not isinstance(token, str):
             raise ConfigError(
-                f"sentences[{place}][{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
+                f"{name}[{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
                 "empty string is a token too."
             )
         if token[-1:] in ("\n", "\r", "\t") and not token.isspace():
             raise ConfigError(
-                f"sentences[{place}][{position}] is {_short(token)}, which ends with a line end or a tab: it would be "
+                f"{name}[{position}] is {_short(token)}, which ends with a line end or a tab: it would be "
                 "another token than without it. Split lines with line.split(), or strip them before."
             )
     if are_texts(listed):
         raise ConfigError(
-            f"sentences[{place}] is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
+            f"{name} is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
             "token. Pass each text as a sentence of its own, or raw text to embed_text."
         )
     return listed
@@ -128,7 +128,7 @@ def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:
             break
     _refuse_flat_list(seen)
     for place, sentence in enumerate(chain(seen, items)):
-        yield checked_sentence(sentence, place)
+        yield checked_sentence(sentence, f"sentences[{place}]")
 
 
 def _items(sentences: Any) -> Iterator[Any]:

@@ -32,8 +32,17 @@ def read_word_list(path: Path) -> list[str]:
 
     A word may occur twice: both rows exist, and the later one's id is the word's. Raises TextError with file and line.
     """
+    return words_in(word_list_bytes(path), path)
+
+
+def word_list_bytes(path: Path) -> bytes:
+    """The content of a list's file. Raises TextError."""
     with readable(path, TextError, "Name the vocabulary file the model was trained with, one word per line."):
-        content = read_bytes(path, limit=MAX_BYTES)
+        return read_bytes(path, limit=MAX_BYTES)
+
+
+def words_in(content: bytes, path: Path) -> list[str]:
+    """`read_word_list` of the content of `path`."""
     text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.strip() for line in lines if line.strip() != SKIPPED_LINE]

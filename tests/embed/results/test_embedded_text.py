@@ -43,6 +43,19 @@ def test_it_is_a_table_and_a_sequence_of_triples(embedder):
     assert "14 tokens in 3 sentences" in repr(found).replace(str(len(found)), "14", 1)
 
 
+def test_a_token_that_is_half_of_a_surrogate_pair_is_in_the_tables(embedder):
+    words = ["caf\udce9", "bar"]
+    assert embedder.embed_text(" ".join(words), tokenizer="whitespace").to_pandas()["token"].tolist() == words
+    assert embedder.embed([words], output="pandas")["token"].tolist() == words
+
+
+def test_weights_of_layers_may_be_an_array(embedder):
+    weights = [0.5, 0.25, 0.25]
+    for text in ("The river bank.", ""):
+        found, expected = embedder.embed_text(text, np.array(weights)), embedder.embed_text(text, weights)
+        np.testing.assert_array_equal(found.vectors, expected.vectors)
+
+
 def test_sentences_can_be_pooled(embedder):
     found = embedder.embed_text(ENGLISH, "all")
     sentences = [[t for t, s in zip(found.tokens, found.sentences, strict=True) if s == number] for number in range(3)]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.embed.results.output import by_token, objects, require_pandas
+from elmo.embed.results.output import by_token, column_of_words, objects, require_pandas
 from elmo.embed.results.pooling import Pool, checked_pool, pooled
 from elmo.errors import ConfigError
-from elmo.layer_choice import Layers
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.shapes import Float32, Int
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
@@ -75,7 +75,7 @@ class EmbeddedText:
         return require_pandas("to_pandas()").DataFrame(
             {
                 "sentence": self.sentences,
-                "token": objects(self.tokens),
+                "token": column_of_words(self.tokens),
                 "start": self.spans[:, 0],
                 "end": self.spans[:, 1],
                 "vector": objects(by_token(self.vectors)),
@@ -151,7 +151,8 @@ def _joined(
     layers: Layers,
 ) -> EmbeddedText:
     # Not by embedding an empty sentence, which in carry mode would change the state.
-    empty = np.zeros((*([embedder.num_layers] if layers == "all" else []), 0, embedder.layer_dim), np.float32)
+    axes = [embedder.num_layers] if LayerChoice.of(layers, embedder.num_layers).keeps_all else []
+    empty = np.zeros((*axes, 0, embedder.layer_dim), np.float32)
     tokens = [list(embedder.with_boundaries(place.tokens)) for place in places]
     return EmbeddedText(
         text,

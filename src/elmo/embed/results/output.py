@@ -1,6 +1,6 @@
 """Output: the arrays of a call in the type that was asked for: numpy arrays, torch tensors or a pandas table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from elmo.errors import ConfigError
 from elmo.process.extra_library import extra_library
 from elmo.shapes import Float, Float32, Shaped
+from elmo.text.word_list import has_surrogate
 
 if TYPE_CHECKING:
     import pandas
@@ -79,10 +80,18 @@ def table_of_tokens(
         {
             "sentence": np.repeat(np.arange(len(lengths)), lengths),
             "position": np.concatenate([np.arange(length) for length in lengths] or [np.arange(0)]),
-            "token": objects(token for row in tokens for token in row),
+            "token": column_of_words(token for row in tokens for token in row),
             "vector": objects(vector for array in arrays for vector in by_token(array)),
         }
     )
+
+
+def column_of_words(words: Iterable[str]) -> Any:
+    """A column of texts, of objects if there is half of a surrogate pair, which pandas' own type can't hold."""
+    import pandas
+
+    found = objects(words)
+    return pandas.Series(found, dtype=object) if any(map(has_surrogate, found)) else found
 
 
 def by_token(array: Float[np.ndarray, "*layers tokens dim"]) -> Float[np.ndarray, "tokens *layers dim"]:

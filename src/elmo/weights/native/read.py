@@ -1,9 +1,11 @@
 """A model folder in our own format -> Checkpoint."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from elmo.disk.bounded import is_there
-from elmo.text.word_list import read_word_list
+from elmo.text.word_list import word_list_bytes, words_in
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.facts import architecture_of, read_facts, read_token_map, require_hashes
 from elmo.weights.native.names import (
@@ -22,8 +24,14 @@ from elmo.weights.soundness import require_sound
 
 def read_vocabulary(folder: Path) -> list[str] | None:
     """The words that the model of a folder predicts, the most frequent first; None if it has no such list."""
+    held = held_vocabulary(folder)
+    return None if held is None else held()
+
+
+def held_vocabulary(folder: Path) -> Callable[[], list[str]] | None:
+    """What makes `read_vocabulary` of the file as it is now, whatever becomes of it. Raises TextError."""
     path = Path(folder) / VOCABULARY_FILE
-    return read_word_list(path) if is_there(path) else None
+    return partial(words_in, word_list_bytes(path), path) if is_there(path) else None
 
 
 def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Checkpoint:
