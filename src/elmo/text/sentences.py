@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 from elmo.setting_checks import require_value
-from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
+from elmo.text.files.decoding import BadLine, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
@@ -27,7 +27,6 @@ class ReadOptions(TypedDict, total=False):
     on_bytes: Callable[[int], object] | None
     format: FormatChoice
     field: str
-    remedy: Remedy
 
 
 def read_sentences(
@@ -46,7 +45,6 @@ def read_sentences(
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
     `require_content`: whether a file without a single line is an error.
-    `remedy`: the next step that the message about a line that can't be decoded names.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.files.lines`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
@@ -74,7 +72,6 @@ def rows_and_form(
     on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
     field: str = DEFAULT_FIELD,
-    remedy: Remedy = "encode or skip",
 ) -> tuple[Form, Iterator[tuple[int, Row]]]:
     """As `read_rows`, and the form that the first lines have, which are read here."""
     require_value("errors", errors, OnBadText)
@@ -87,7 +84,7 @@ def rows_and_form(
     content = chain(start, content)
     if form.is_array:
         content = array_as_lines(content, text_name(path), codec, form.field)
-    lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format), remedy=remedy)
+    lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format))
     return form, _numbered_rows(lines, form, text_name(path), bad_line)
 
 

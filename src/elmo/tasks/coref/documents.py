@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
+from elmo.tasks.labelled_lines import reporting
+from elmo.text.files.decoding import BadLine
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -132,16 +133,13 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
     seen[document.key] = document.source
 
 
-def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> list[Document]:
+def of_own_keys(documents: Iterable[Document], on_bad: BadLine | None) -> list[Document]:
     """The documents of a file after `require_own_key`; `on_bad`: called with those that are left out."""
     seen: dict[tuple[str, str], str] = {}
     found = []
     for number, document in enumerate(documents, start=1):
-        try:
+        with reporting(on_bad, number):
             require_own_key(document, seen)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
             found.append(document)
     return found
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skipping
 from elmo.tasks.ner.data import (
     TaggedSentence,
     in_documents,
@@ -22,6 +22,7 @@ from elmo.tasks.ner.data import (
 )
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import TextReading
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import look_at
 from elmo.text.formats.columns import (
@@ -112,7 +113,7 @@ def is_treebank(lines: Sequence[str]) -> bool:
 
 
 def _of_treebank(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     document = 0
 
@@ -131,11 +132,11 @@ def _of_treebank(
         tags, column = [row[place] for row in rows], sentence.names[place]
         if (at := _untagged(tags, column)) is not None:
             line = sentence.numbers[at]
-            error = TextError(
+            message = (
                 f"{name}:{line}: the word {sentence.tokens[at]!r} has no {column} ({tags[at]!r}). Fix the line, name "
                 "another column with --tag-column, or leave such sentences out with --errors skip."
             )
-            skip_or_raise(error, line, on_bad)
+            report(on_bad, line, message)
             continue
         yield TagSentence(
             [row[token_place] for row in rows],
@@ -180,7 +181,7 @@ def _require_place(place: int, num_columns: int, flag: str, where: str) -> None:
 
 
 def _of_columns(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     found = list(column_sentences(lines, name, on_bad))
     sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.labels import require_label_column
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.word_list import has_surrogate
@@ -90,7 +91,7 @@ def read_unlabelled_pairs(
     path: Path | str,
     tokenize: Tokenize,
     encoding: str = "utf-8",
-    on_bad_line: OnBadExample | None = None,
+    on_bad_line: BadLine | None = None,
     *,
     label_column: int = 1,
 ) -> Iterator[SentencePair]:
@@ -109,7 +110,7 @@ def _read(
     tokenize: Tokenize,
     *,
     labelled: bool,
-    on_bad: OnBadExample | None = None,
+    on_bad: BadLine | None = None,
     label_column: int = 1,
 ) -> Iterator[SentencePair]:
     header: list[str] | None = None
@@ -124,16 +125,12 @@ def _read(
                 header = names
                 continue
         where = f"{name}:{number}"
-        try:
+        with reporting(on_bad, number):
             if form == "json":
                 fields = _json_fields(line, where)
             else:
                 fields = _column_fields(line, header or _names_of(line, labelled, label_column), where, bool(header))
-            pair = _pair(fields, tokenize, labelled, name, number)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
-            yield pair
+            yield _pair(fields, tokenize, labelled, name, number)
 
 
 def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, str]]:

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, reporting, skipping
 from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 
@@ -78,7 +79,7 @@ def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]
 
 
 def questions_of(
-    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: OnBadExample | None = None
+    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: BadLine | None = None
 ) -> list[Question]:
     """The questions of a file that was read. Raises as `read_questions`.
 
@@ -92,11 +93,8 @@ def questions_of(
     seen: dict[str, str] = {}
     own = []
     for number, question in enumerate(found, start=1):
-        try:
+        with reporting(on_bad, number):
             require_own_id(question, seen)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
             own.append(question)
     return own
 
@@ -147,20 +145,15 @@ def _quoted(text: str) -> str:
     return shown if shown.isprintable() else json.dumps(text)
 
 
-def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: OnBadExample | None) -> Iterator[Question]:
+def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: BadLine | None) -> Iterator[Question]:
     for article in tree["data"].items():
         title = article["title"].text() if "title" in article else ""
         for paragraph in article["paragraphs"].items():
-            try:
+            with reporting(on_bad, 0):
                 passage = _tokens(paragraph["context"], settings)
-            except TextError as error:
-                skip_or_raise(error, 0, on_bad)
-                continue
-            for node in paragraph["qas"].items():
-                try:
-                    yield _question(node, passage, title, settings, labelled)
-                except TextError as error:
-                    skip_or_raise(error, 0, on_bad)
+                for node in paragraph["qas"].items():
+                    with reporting(on_bad, 0):
+                        yield _question(node, passage, title, settings, labelled)
 
 
 def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:
@@ -259,12 +252,10 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line == UNDECODABLE:
             continue
-        try:
+        with reporting(reading.on_bad, number):
             question = _question_of_line(line, number, f"{text_name(path)}:{number}", settings)
             require_own_id(question, seen)
             yield question
-        except TextError as error:
-            skip_or_raise(error, number, reading.on_bad)
 
 
 def _is_question(line: str) -> bool:
