@@ -15,6 +15,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,7 @@ from elmo.tasks.labels import require_label_column
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.json_array import array_elements
 from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
@@ -36,7 +38,6 @@ _SIDES = ("sentence1", "sentence2")
 # What other data sets call these fields.
 _OTHER_NAMES = {"label": _LABEL, "premise": "sentence1", "hypothesis": "sentence2", "guid": _ID}
 _BEGINS_ARRAY = re.compile(r"\s*\[\s*(\{|$)")
-_BETWEEN_ITEMS = re.compile(r"[\s,]*")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 
@@ -95,7 +96,7 @@ def read_unlabelled_pairs(
     *,
     label_column: int = 1,
 ) -> Iterator[SentencePair]:
-    """The pairs of a file, in constant memory unless it is a JSON array; labels aren't read.
+    """The pairs of a file, in constant memory; labels aren't read.
 
     `on_bad_line`: called with the number and message of a line that is wrong, which is then left out. Without it,
     raises as `read_pairs`, and for a sentence without a token.
@@ -134,36 +135,17 @@ def _read(
 
 
 def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, str]]:
-    """Each line with its number; of a JSON array each item with the number of the line that it begins in."""
+    """Each line with its number; of a JSON array each element, likewise, as a line."""
     numbered = enumerate(lines, start=1)
     for number, line in numbered:
         if _BEGINS_ARRAY.match(line):
-            yield from _items(number, "\n".join([line, *(other for _, other in numbered)]), name)
+            array = array_elements(chain([line], (other for _, other in numbered)), name, number)
+            yield from ((begun, json.dumps(element)) for begun, element in array)
         else:
             yield number, line
             if line.strip():
                 break
     yield from numbered
-
-
-def _items(number: int, text: str, name: str) -> Iterator[tuple[int, str]]:
-    decoder, place = json.JSONDecoder(), text.index("[") + 1
-    while True:
-        begin = _BETWEEN_ITEMS.match(text, place)
-        assert begin is not None  # it may be empty
-        number += text.count("\n", place, begin.end())
-        place = begin.end()
-        if text.startswith("]", place):
-            return
-        try:
-            _, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise TextError(
-                f"{name}:{number}: not valid JSON ({error}). The file must be one list of objects; fix it there."
-            ) from None
-        yield number, text[place:end]
-        number += text.count("\n", place, end)
-        place = end
 
 
 def _known_names(names: Iterable[str]) -> list[str]:
