@@ -49,17 +49,8 @@ def read_sentences(
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.files.lines`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
-    rows = read_rows(path, **options)
-    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
-
-
-def read_rows(path: Path | str, **options: Unpack[ReadOptions]) -> Iterator[tuple[int, Row]]:
-    """The texts, or lists of tokens, of `path`, each with the number of the line that it begins at, from 1.
-
-    Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
-    """
     _, rows = rows_and_form(path, **options)
-    return rows
+    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
 
 
 def rows_and_form(
@@ -73,7 +64,11 @@ def rows_and_form(
     format: FormatChoice = "auto",
     field: str = DEFAULT_FIELD,
 ) -> tuple[Form, Iterator[tuple[int, Row]]]:
-    """As `read_rows`, and the form that the first lines have, which are read here."""
+    """The form that the first lines of `path` have, which are read here; and its texts, or lists of tokens, each with
+    the number of the line that it begins at, from 1.
+
+    Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
+    """
     require_value("errors", errors, OnBadText)
     codec = checked_encoding(encoding)
     check_is_text_file(path)
