@@ -112,6 +112,14 @@ def require_filled(row: Sequence[str], place: int, what: str, where: str) -> Non
         raise TextError(f"{where}: column {place + 1}, the {what}, is empty. Fix the line.")
 
 
+def require_place(place: int, num_columns: int, flag: str, where: str) -> None:
+    """ConfigError for a column, from 0, that the file doesn't have."""
+    if not 0 <= place < num_columns:
+        raise ConfigError(
+            f"{where}: {flag} is {place + 1}, but the file has {num_columns} columns. Count from 1; 0 is the default."
+        )
+
+
 def require_two_columns(num_columns: int, example: str, where: str) -> None:
     """TextError for a file of one column; `example`: a row as it must be."""
     if num_columns == 1:
@@ -173,12 +181,9 @@ def _read(
 def _places(
     columns: tuple[int, int], num_columns: int, where: str, sample: Sequence[Sequence[Sequence[str]]]
 ) -> tuple[int, int]:
-    for flag, column in zip(("token_column", "tag_column"), columns, strict=True):
-        if not 0 <= column <= num_columns:
-            raise ConfigError(
-                f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
-            )
     token_place, tag_place = ((column or num_columns) - 1 for column in columns)
+    require_place(token_place, num_columns, "token_column", where)
+    require_place(tag_place, num_columns, "tag_column", where)
     require_two_columns(num_columns, "Rome B-LOC", where)
     require_distinct(token_place, tag_place, num_columns, where)
     if columns[1] == 0 and num_columns == 2 and _labels(sample, 0) and _labels(sample, 1) is None:
