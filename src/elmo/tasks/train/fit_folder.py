@@ -25,7 +25,7 @@ from elmo.disk.bounded import open_regular
 from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
-from elmo.tasks.tokens.representation import load_learned_state
+from elmo.layer.elmo import load_tensors
 from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.tensor_file import disk_errors
@@ -108,7 +108,7 @@ class FitFolder:
         if self._checkpoint.is_dir():
             if changed := what_changed(self._checkpoint):
                 raise _damaged(self._checkpoint, changed)
-            load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
+            load_tensors(model.state_dict(), _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
             if learner.average.tensors():
                 learner.average.restore(_read(self._checkpoint / "average.safetensors"))
@@ -121,7 +121,7 @@ class FitFolder:
 
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""
-        load_learned_state(model, _read(self._best))
+        load_tensors(model.state_dict(), _read(self._best))
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""
