@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
+from elmo.process.text_table import shortened
 from elmo.tasks.labelled_lines import labelled_lines, reporting, skipping
 from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
@@ -221,18 +222,14 @@ def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
     if not 0 <= start < len(passage):
         place = f"which is outside its passage of {len(passage)} code points"
     else:
-        place = f"where the passage has {_short(passage[start : start + len(text)])!r}"
+        place = f"where the passage has {shortened(passage[start : start + len(text)], _SHOWN)!r}"
     found = passage.find(text)
     step = (
         f"The passage has it at {found}; answer_start counts code points from 0, neither bytes nor UTF-16 units"
         if found >= 0
         else "The passage doesn't have it anywhere; correct the answer or remove the question"
     )
-    return f"is {_short(text)!r} at {start}, {place}", step
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return f"is {shortened(text, _SHOWN)!r} at {start}, {place}", step
 
 
 def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
