@@ -10,7 +10,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from elmo.disk.atomic import new_file, recover
+from elmo.disk.atomic import recover, write_file
 from elmo.disk.bounded import is_file, read_bytes, readable
 from elmo.disk.cache import cache_folder
 from elmo.errors import ConfigError, ElmoError, OutputError, WeightFileError, paths_count_from
@@ -204,8 +204,7 @@ def _recorded_commit(name: str) -> str | None:
 def _record_commit(name: str, commit: str) -> None:
     path = _commit_file(name)
     try:
-        with new_file(path, size=len(commit), force=True) as unfinished:
-            unfinished.write_text(f"{commit}\n", encoding="ascii")
+        write_file(path, f"{commit}\n".encode("ascii"))
     except (OSError, OutputError) as error:
         raise WeightFileError(
             f"{path}: the commit of {name} can't be recorded: {error}. Without a record, another model may come next "
