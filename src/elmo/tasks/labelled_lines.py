@@ -1,16 +1,18 @@
 """Labelled files as lines: each one is read or reported, since a label that is skipped silently makes a wrong score."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from elmo.errors import TextError, TextWarning
 from elmo.text.files.decoding import BadLine, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import check_is_text_file, text_name
 from elmo.text.formats.columns import UNDECODABLE
+
+E = TypeVar("E")
 
 
 def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: BadLine | None = None) -> Iterator[str]:
@@ -53,6 +55,22 @@ def reporting(on_bad: BadLine | None, number: int) -> Iterator[None]:
         if on_bad is None:
             raise
         on_bad(number, str(error))
+
+
+def of_own_names(
+    examples: Iterable[E], require_own: Callable[[E, dict[Any, str]], None], on_bad: BadLine | None
+) -> list[E]:
+    """The examples of a file, of different names; `require_own`: notes one's name, or raises TextError if it was noted.
+
+    `on_bad`: called with the examples that are left out.
+    """
+    seen: dict[Any, str] = {}
+    found = []
+    for number, example in enumerate(examples, start=1):
+        with reporting(on_bad, number):
+            require_own(example, seen)
+            found.append(example)
+    return found
 
 
 def nothing_in(path: Path | str, kind: str) -> TextError:

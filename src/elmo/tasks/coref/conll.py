@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
-from elmo.tasks.labelled_lines import reporting
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_key
+from elmo.tasks.labelled_lines import of_own_names, reporting
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 
@@ -122,7 +122,7 @@ def conll_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = 
             f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
             "columns."
         )
-    return of_own_keys(found, on_bad)
+    return of_own_names(found, require_own_key, on_bad)
 
 
 def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:

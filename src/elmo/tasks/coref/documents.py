@@ -8,8 +8,6 @@ from typing import Literal
 import numpy as np
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import reporting
-from elmo.text.files.decoding import BadLine
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -131,17 +129,6 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
             "Scores go by name and part: give it another one."
         )
     seen[document.key] = document.source
-
-
-def of_own_keys(documents: Iterable[Document], on_bad: BadLine | None) -> list[Document]:
-    """The documents of a file after `require_own_key`; `on_bad`: called with those that are left out."""
-    seen: dict[tuple[str, str], str] = {}
-    found = []
-    for number, document in enumerate(documents, start=1):
-        with reporting(on_bad, number):
-            require_own_key(document, seen)
-            found.append(document)
-    return found
 
 
 def random_window(document: Document, limits: WindowLimits, random: np.random.Generator) -> Document:

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
-from elmo.tasks.labelled_lines import reporting
+from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_key
+from elmo.tasks.labelled_lines import of_own_names, reporting
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.word_list import has_surrogate
@@ -35,7 +35,7 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: BadLine | Non
                 found.append(_document(line, f"{source}:{number}"))
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
-    return of_own_keys(found, on_bad)
+    return of_own_names(found, require_own_key, on_bad)
 
 
 def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
 from elmo.process.text_table import shortened
-from elmo.tasks.labelled_lines import labelled_lines, reporting, skipping
+from elmo.tasks.labelled_lines import labelled_lines, of_own_names, reporting, skipping
 from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
@@ -91,13 +91,7 @@ def questions_of(
         found = _answerable(found, tree.source)
     if not found:
         raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
-    seen: dict[str, str] = {}
-    own = []
-    for number, question in enumerate(found, start=1):
-        with reporting(on_bad, number):
-            require_own_id(question, seen)
-            own.append(question)
-    return own
+    return of_own_names(found, require_own_id, on_bad)
 
 
 def _answerable(questions: list[Question], source: str) -> list[Question]:
