@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import new_file, new_folder, recover
 from elmo.disk.bounded import open_regular
 from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
@@ -68,8 +68,7 @@ class FitFolder:
         self.path = path
         for unfinished in path.glob(".*.unfinished"):  # of a killed process
             shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
-        for old in path.glob(".checkpoint.*.old"):  # killed between the two renames of a replacement
-            shutil.rmtree(old) if self._checkpoint.is_dir() else old.rename(self._checkpoint)
+        recover(self._checkpoint)
 
     @property
     def _checkpoint(self) -> Path:
