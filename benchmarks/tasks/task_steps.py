@@ -35,7 +35,7 @@ from elmo.tasks.settings import with_table
 from elmo.tasks.tokens.encoders import find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
-from elmo.tasks.train.batches import BatchLimits, shuffled_batches, sorted_batches, training_limits
+from elmo.tasks.train.batches import BatchLimits, limits_of, shuffled_batches, sorted_batches
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import TaskData, read_data
@@ -114,7 +114,7 @@ def _cost(job: Any, data: TaskData[Any], given: Any) -> Cost:
     settings, task = job.settings, job.task
     with tempfile.TemporaryDirectory() as name:
         sources = _sources(job, data, given, Path(name))
-        limits = training_limits(settings.fit, task, len(data.train))
+        limits = limits_of(settings.fit, task).in_training(len(data.train), settings.fit.least_batches)
         batches = shuffled_batches([task.size(one) for one in data.train], limits, 1, 0)
         steps = len(batches)
         drawn = [[task.drawn(data.train[place], np.random.default_rng(number)) for place in batch]

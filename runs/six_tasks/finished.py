@@ -30,7 +30,7 @@ from typing import Any
 
 from tables import exit_code
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
@@ -93,8 +93,7 @@ def keep(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
             continue
         packed = _packed(system, [*map(Path, OF_SYSTEM), *(Path(seed.name, name) for name in OF_SEED)])
         archive.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(archive, size=len(packed), force=False) as unfinished:
-            unfinished.write_bytes(packed)
+        write_file(archive, packed, force=False)
         yield archive
 
 
@@ -132,8 +131,7 @@ def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
             file = folder / name
             if not file.is_file():
                 file.parent.mkdir(parents=True, exist_ok=True)
-                with new_file(file, size=len(content), force=False) as unfinished:
-                    unfinished.write_bytes(content)
+                write_file(file, content, force=False)
         yield folder / seed
 
 

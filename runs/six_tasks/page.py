@@ -21,7 +21,7 @@ from pathlib import Path
 import paper_page
 from paper_rows import DOCS, ORDER, RECORDS, bilm_name, partial
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.errors import ConfigError, ElmoError
 from elmo.reproduce.markdown import cautions, sentence
 from elmo.reproduce.record import ExperimentRecord
@@ -167,9 +167,7 @@ def main() -> int:
     try:
         paper_page.draw_all()
         for path, made in ((PAGE, filled), (paper_page.PAGE, paper_page.filled)):
-            page = made(path.read_text(encoding="utf-8"))
-            with new_file(path, size=len(page), force=True) as unfinished:
-                unfinished.write_text(page, encoding="utf-8")
+            write_file(path, made(path.read_text(encoding="utf-8")).encode())
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -125,7 +125,7 @@ def test_a_logged_figure_that_is_no_number_is_refused_with_its_step(run: Path, l
 
 
 def test_what_can_not_be_drawn_is_an_error(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="suffix '.gif'"):
+    with pytest.raises(ConfigError, match="got '.gif'"):
         draw_curves([read_curves(run)], tmp_path / "a.gif")
     with pytest.raises(ConfigError, match="no run to draw"):
         draw_curves([], tmp_path / "a.png")

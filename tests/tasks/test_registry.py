@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import ConfigError
+from elmo.process import named_object
 from elmo.tasks import registry
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.registry import BUILT_IN, find, summaries
@@ -46,8 +47,7 @@ def installed(module, monkeypatch):
         encoders.GROUP: [EntryPoint("lengths", f"{module}:make", encoders.GROUP)],
     }
     monkeypatch.syspath_prepend(".")
-    for place in (registry, encoders):
-        monkeypatch.setattr(place, "entry_points", lambda group: points[group])
+    monkeypatch.setattr(named_object, "entry_points", lambda group: points[group])
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -72,7 +72,7 @@ def test_an_installed_task_is_known_by_its_name(installed):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("tags", "there is no task 'tags'. The tasks are: ner, pos, "),
+        ("tags", "there is no task 'tags'. It must be one of ner, pos, "),
         ("somebodys:NOT_A_TASK", "is a int, not a task"),
         ("somebodys:NOTHING", "can't be found: .* Name it as module:object"),
         ("nobodys:TASK", "can't be found: No module named 'nobodys'"),
@@ -94,7 +94,7 @@ def test_encoders_are_found_the_same_way(module, installed):
     with pytest.raises(ConfigError, match="gave a str, which lacks members of an encoder"):
         find_encoder("lengths", "other", device="cpu")
     with pytest.raises(
-        ConfigError, match="encoder must be one of 'none', 'elmo', 'context2vec', 'cove', 'mssg', 'lengths'"
+        ConfigError, match="no encoder 'bert'. It must be one of none, elmo, context2vec, cove, mssg, lengths, or"
     ):
         find_encoder("bert", "", device="cpu")
     with pytest.raises(ConfigError, match="the encoder 'cove' has no default model"):
@@ -110,7 +110,7 @@ def test_an_installed_package_that_lacks_what_it_adds_is_told(module, monkeypatc
         (encoders, "encoder", lambda: find_encoder("theirs", "", device="cpu")),
     ):
         points = [EntryPoint("theirs", value, place.GROUP)]
-        monkeypatch.setattr(place, "entry_points", lambda group, points=points: points)
+        monkeypatch.setattr(named_object, "entry_points", lambda group, points=points: points)
         with pytest.raises(ConfigError, match=f"the {what} 'theirs' can't be loaded from {value}: .* install it again"):
             find_it()
 

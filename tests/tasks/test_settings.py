@@ -67,5 +67,5 @@ def test_settings_out_of_bounds_are_errors():
 
 
 def test_an_unknown_task_is_told_with_the_known_ones():
-    with pytest.raises(ConfigError, match="there is no task 'tags'. The tasks are: ner, pos"):
+    with pytest.raises(ConfigError, match="there is no task 'tags'. It must be one of ner, pos"):
         find("tags")

@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, MissingExtraError, TextError
@@ -260,6 +260,7 @@ def test_an_unknown_format_is_refused(tmp_path):
     st.sampled_from(["utf-8", "latin-1", "euc-kr"]),
     st.sampled_from([1, 5]),
 )
+@example(b"\xef\xbb\xbf", "latin-1", 1)
 def test_a_block_is_decoded_like_its_lines(content, encoding, first):
     def read(how, text):
         told = []

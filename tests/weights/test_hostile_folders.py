@@ -19,8 +19,7 @@ from elmo.config import BiLMConfig
 from elmo.errors import ElmoError, WeightFileError
 from elmo.weights import formats
 from elmo.weights.allennlp.write import write as write_allennlp
-from elmo.weights.many_langs.read import architecture_file
-from elmo.weights.many_langs.tokens import read_token_map
+from elmo.weights.many_langs.read import architecture_file, read_token_map
 from elmo.weights.native.write import write as write_native
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.analysis.plots import plain, require_matplotlib
+from elmo.analysis.plots import plain, require_figure
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
@@ -113,8 +113,7 @@ def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> N
     MissingExtraError without matplotlib.
     """
     path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: has the suffix {path.suffix!r}, but figures are {' or '.join(SUFFIXES)}.")
+    require_figure(path, SUFFIXES)
     if not runs:
         raise ConfigError("there is no run to draw: none was named. Name at least one run folder.")
     figure = _figure(runs)
@@ -123,7 +122,6 @@ def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> N
 
 
 def _figure(runs: Sequence[Curves]) -> Any:
-    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 

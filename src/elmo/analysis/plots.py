@@ -15,6 +15,7 @@ from elmo.process.extra_library import extra_library
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SUFFIXES = (".png", ".svg")
 _COLORS = {"biLM": "C0", "forward LM": "C4", "random biLM": "0.55", "static": "C1", "context average": "C1"}
 _LINES = (":", "-.", "--")
 
@@ -42,10 +43,10 @@ class Panel:
     """What needs no vectors, as vertical lines."""
 
 
-def require_figure(path: Path) -> None:
+def require_figure(path: Path, suffixes: Sequence[str] = SUFFIXES) -> None:
     """ConfigError for another suffix, MissingExtraError without matplotlib."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: the suffix must be {' or '.join(SUFFIXES)} (got {path.suffix!r}). Rename it.")
+    if path.suffix.lower() not in suffixes:
+        raise ConfigError(f"{path}: the suffix must be {' or '.join(suffixes)} (got {path.suffix!r}). Rename it.")
     require_matplotlib()
 
 
@@ -169,9 +170,6 @@ _PANELS: dict[str, Callable[[Record], list[Panel]]] = {
     "wsd": _wsd,
     "geometry": _geometry,
 }
-
-
-SUFFIXES = (".png", ".svg")
 
 
 def plain(axes: Any, **grid: Any) -> None:

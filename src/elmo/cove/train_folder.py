@@ -22,7 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from elmo.cove.network import Translator
-from elmo.disk.atomic import new_file, new_folder, recover
+from elmo.disk.atomic import new_file, new_folder, recover, write_file
 from elmo.disk.json_file import read_record, write_json
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import ConfigError, OutputError, WeightFileError
@@ -103,9 +103,7 @@ class TrainFolder:
 
     def write_translations(self, lines: Sequence[str]) -> None:
         """A line for each test sentence that was translated."""
-        content = "".join(f"{line}\n" for line in lines).encode()
-        with new_file(self._run.with_name("translations.txt"), size=len(content), force=True) as unfinished:
-            unfinished.write_bytes(content)
+        write_file(self._run.with_name("translations.txt"), "".join(f"{line}\n" for line in lines).encode())
 
 
 def _load(network: Translator, path: Path) -> None:

@@ -86,6 +86,12 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
         sync(path.parent)
 
 
+def write_file(path: Path, content: bytes, *, force: bool = True) -> None:
+    """A file of this content. Raises as `new_file`."""
+    with new_file(path, size=len(content), force=force) as unfinished:
+        unfinished.write_bytes(content)
+
+
 def recover(folder: Path) -> bool:
     """Puts a folder back that a process, dying while it replaced it, left under a hidden name; whether it did.
 

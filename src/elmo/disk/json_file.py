@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import ConfigError, WeightFileError, paths_count_from
 
@@ -69,8 +69,7 @@ def forget_records_after(path: Path, count: str, last: int) -> None:
     """Keeps the lines of such a log up to the position `last`: those after it will be written again."""
     if path.is_file():
         kept = "".join(line + "\n" for line, values in read_records(path, count) if values[count] <= last)
-        with new_file(path, size=len(kept), force=True) as unfinished:
-            unfinished.write_text(kept, encoding="utf-8")
+        write_file(path, kept.encode())
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -100,9 +99,7 @@ def write_json(path: Path, values: Mapping[str, Any], *, indent: int | None = 2)
     What isn't ASCII is escaped, so that even lone surrogates survive: a file name that isn't UTF-8 has them. Raises
     OutputError if the file can't be written.
     """
-    content = (json.dumps(values, indent=indent) + "\n").encode("ascii")
-    with new_file(path, size=len(content), force=True) as unfinished:
-        unfinished.write_bytes(content)
+    write_file(path, (json.dumps(values, indent=indent) + "\n").encode("ascii"))
 
 
 def _refuse_constant(name: str) -> None:

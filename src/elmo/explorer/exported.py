@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import new_folder, write_file
 from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError
 from elmo.explorer import frozen, page_files
@@ -64,8 +64,7 @@ def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix]
     files = {**_files(models), f"{_ENGINE}/elmo.wasm": (page_files.ENGINE / "elmo.wasm").read_bytes()}
     packed = {name: base64.b64encode(gzip.compress(content, mtime=0)).decode() for name, content in files.items()}
     page = page_files.computing_page(_answers(models, mixes, files), packed).encode()
-    with new_file(path, size=len(page), force=force) as unfinished:
-        unfinished.write_bytes(page)
+    write_file(path, page, force=force)
 
 
 def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix], files: Collection[str]) -> str:

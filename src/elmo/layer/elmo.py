@@ -214,19 +214,7 @@ class ELMo(nn.Module):
 
     def load_learned_state_dict(self, tensors: Mapping[str, Float[Tensor, "..."] | Float[np.ndarray, "..."]]) -> None:
         """The reverse of `learned_state_dict`. Raises ConfigError if the names or shapes are of another ELMo."""
-        own = self.learned_state_dict()
-        shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
-        found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-        if found != shapes:
-            name = sorted(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))[0]
-            raise ConfigError(
-                f"{name!r} has shape {found.get(name)} among the learned tensors, but {shapes.get(name)} here (None: "
-                "it is not there), so they are of an ELMo with other settings or another biLM. Build it with the same "
-                "num_mixes, trainable and model."
-            )
-        with torch.no_grad():
-            for name, tensor in tensors.items():
-                own[name].copy_(torch.as_tensor(tensor))
+        load_tensors(self.learned_state_dict(), tensors, "Build it with the same num_mixes, trainable and model.")
 
     def _require_frozen(self) -> None:
         """ConfigError if somebody switched the gradients of a frozen biLM on: it would silently not be trained."""
@@ -269,3 +257,24 @@ class ELMo(nn.Module):
 
 # torch 2.6 has no such function.
 _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
+
+
+def load_tensors(
+    own: Mapping[str, Shaped[Tensor, "..."]],
+    tensors: Mapping[str, Shaped[Tensor, "..."] | Shaped[np.ndarray, "..."]],
+    step: str = "Build it with the same settings.",
+) -> None:
+    """Copies saved tensors into a module's `own` ones.
+
+    Raises ConfigError, whose next step is `step`, if names or shapes are of another module.
+    """
+    shapes, found = ({name: tuple(it.shape) for name, it in some.items()} for some in (own, tensors))
+    if found != shapes:
+        name = min(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))
+        raise ConfigError(
+            f"{name!r} has shape {found.get(name)} among the saved tensors, but {shapes.get(name)} here (None: it "
+            f"is not there), so they are of a module with other settings. {step}"
+        )
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            own[name].copy_(torch.as_tensor(tensor))

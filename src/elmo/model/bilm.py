@@ -8,7 +8,7 @@ character_ids (batch, tokens, characters)
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
-from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.model.projected_lstm import ProjectedLSTM, ProjectedLSTMLayer
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
 from elmo.process.keywords import known_keywords
@@ -127,10 +127,8 @@ class BiLM(nn.Module):
 
     @property
     def _some_weight(self) -> Tensor:
-        for weight in self.parameters():
-            return weight
-        # A replica of nn.DataParallel has tensors in the places of its parameters.
-        return self.lstms[0].layers[0].bias
+        # Not the first of parameters(): a replica of nn.DataParallel has tensors in their places.
+        return cast(ProjectedLSTMLayer, self.lstms[0].layers[0]).bias
 
     @property
     def lstms(self) -> list[ProjectedLSTM]:

@@ -1,9 +1,45 @@
-"""Objects of the user's own, named as module:object on the command line."""
+"""Objects by name: this package's, those that installed packages add, and any, named as module:object."""
 
 import pkgutil
 import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 
 from elmo.errors import ConfigError
+
+
+def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, others: Sequence[str] = ()) -> object:
+    """The object of a name in `built_in`, of an entry point of `group`, or of the name "module:object".
+
+    `what`: what it should be, for messages ("task"). `others`: names that the caller knows, for the message. Raises
+    ConfigError if there is none, or it can't be imported.
+    """
+    added = installed(group)
+    if name in built_in:
+        return pkgutil.resolve_name(built_in[name])
+    if name in added:
+        return _loaded(added[name], what)
+    if ":" in name:
+        return named_object(name, what)
+    raise ConfigError(
+        f"there is no {what} {name!r}. It must be one of {', '.join([*others, *built_in, *added])}, or module:object "
+        "for one of your own. Change it."
+    )
+
+
+def installed(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group, by their names."""
+    return {point.name: point for point in entry_points(group=group)}
+
+
+def _loaded(point: EntryPoint, what: str) -> object:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"the {what} {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
+            "incompletely, or for another version of elmo: install it again."
+        ) from None
 
 
 def named_object(name: str, what: str) -> object:

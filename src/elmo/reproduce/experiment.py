@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.progress.report import Progress, following
@@ -209,8 +209,7 @@ def _written(
     path = folder / begun["experiment"]
     files = [path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.md")]
     write_json(files[0], record)
-    with new_file(files[1], size=len(page), force=True) as unfinished:
-        unfinished.write_text(page, encoding="utf-8")
+    write_file(files[1], page.encode())
     try:
         files += draw(record, path)
     except MissingExtraError as error:

@@ -9,7 +9,6 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 """
 
 import itertools
-import pkgutil
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,8 @@ from typing import Any, BinaryIO, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
-from elmo.errors import ConfigError, MissingExtraError, TextError, TextWarning
+from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.process.extra_library import extra_library
 from elmo.shapes import Float, Float32, Int
 from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.files.lines import limited_blocks, limited_lines
@@ -277,14 +277,11 @@ def _vectors_of_model(
     A word that the model hasn't seen has the mean of its n-grams' vectors, unless the model knows its lower-cased form,
     which is then kept instead. With neither limit: all words that the model has seen.
     """
-    try:
-        load = pkgutil.resolve_name("gensim.models.fasttext:load_facebook_vectors")
-    except ImportError:
-        raise MissingExtraError("gensim", "static", "reading a fastText model (.bin)") from None
+    fasttext = extra_library("gensim.models.fasttext", "static", "reading a fastText model (.bin)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of gensim, about other versions of fastText
-            model = load(str(path))
+            model = fasttext.load_facebook_vectors(str(path))
     # Whatever gensim trips over in a damaged file.
     except Exception as error:
         raise TextError(

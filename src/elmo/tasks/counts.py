@@ -11,14 +11,17 @@ All results are percentages, except that a "mean" is of whatever its values are.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 from elmo.errors import ElmoError
 from elmo.tasks.task import Counts, E, MetricKind, P, S, Scores, Task
+
+Item = TypeVar("Item", bound=Hashable)
 
 
 def percentage(part: float, whole: float) -> float:
@@ -35,7 +38,7 @@ def precision_recall_f1(correct: float, predicted: float, gold: float) -> dict[s
     }
 
 
-def label_figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
+def label_figures(gold: float, predicted: float, correct: float) -> dict[str, float]:
     """`precision_recall_f1`, and the three counts themselves."""
     return {**precision_recall_f1(correct, predicted, gold), "gold": gold, "predicted": predicted, "correct": correct}
 
@@ -54,6 +57,13 @@ def added(parts: Iterable[Counts]) -> dict[str, Sequence[float]]:
         for label, values in part.items():
             sums[label] = tuple(map(sum, zip(sums[label], values, strict=True))) if label in sums else values
     return sums
+
+
+def compared(gold: Iterable[Item], predicted: Iterable[Item], label_of: Callable[[Item], str]) -> Counts:
+    """Of each label how many items are in both, in the predicted ones alone, and in the gold ones alone."""
+    given, found = Counter(gold), Counter(predicted)
+    parts = [Counter(map(label_of, part.elements())) for part in (given & found, found - given, given - found)]
+    return {label: tuple(part[label] for part in parts) for label in sorted(set[str]().union(*parts))}
 
 
 def score_of(kind: MetricKind, examples: Sequence[Counts]) -> float:

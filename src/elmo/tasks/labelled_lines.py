@@ -1,47 +1,34 @@
 """Labelled files as lines: each one is read or reported, since a label that is skipped silently makes a wrong score."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from elmo.errors import TextError, TextWarning
-from elmo.text.files.text_file import text_name
+from elmo.text.files.decoding import BadLine, checked_encoding, decoded
+from elmo.text.files.lines import byte_lines
+from elmo.text.files.text_file import check_is_text_file, text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.sentences import read_rows
 
-OnBadExample = Callable[[int, str], None]
-"""Called with the line number, from 1, and the error message."""
+E = TypeVar("E")
 
 
-def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: OnBadExample | None = None) -> Iterator[str]:
+def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: BadLine | None = None) -> Iterator[str]:
     """The lines of a file, plain or packed, without their ends; blank ones are "".
 
     Raises TextError for a file that is missing or a folder, and with the line for what isn't in `encoding`; with
     `on_bad`, such a line is reported and becomes `UNDECODABLE`.
     """
-    bad: set[int] = set()
-
-    def note(number: int, message: str) -> None:
-        bad.add(number)
-        if on_bad is not None:
-            on_bad(number, message)
-
-    rows = read_rows(
-        path,
-        encoding=encoding,
-        errors="strict" if on_bad is None else "skip",
-        on_bad_line=note,
-        format="text",
-        remedy="encode" if on_bad is None else "encode or skip",
-    )
-    # Lines of text are returned whole; readers of columns split them.
-    return (UNDECODABLE if number in bad else str(row) for number, row in rows)
+    codec = checked_encoding(encoding)
+    check_is_text_file(path)
+    remedy = "encode" if on_bad is None else "encode or skip"
+    return decoded(byte_lines(path), text_name(path), codec, on_bad, instead=UNDECODABLE, remedy=remedy)
 
 
 @contextmanager
-def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[OnBadExample | None]:
+def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[BadLine | None]:
     """Yields the callback for bad examples of a file, which a TextWarning counts; None if they are errors."""
     if errors == "strict":
         yield None
@@ -59,11 +46,31 @@ def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[On
             )
 
 
-def skip_or_raise(error: TextError, number: int, on_bad: OnBadExample | None) -> None:
-    """Reports an example that can't be read to `on_bad`, or raises the error without it."""
-    if on_bad is None:
-        raise error
-    on_bad(number, str(error))
+@contextmanager
+def reporting(on_bad: BadLine | None, number: int) -> Iterator[None]:
+    """A TextError in the block, about the example at line `number`, goes to `on_bad` if there is one."""
+    try:
+        yield
+    except TextError as error:
+        if on_bad is None:
+            raise
+        on_bad(number, str(error))
+
+
+def of_own_names(
+    examples: Iterable[E], require_own: Callable[[E, dict[Any, str]], None], on_bad: BadLine | None
+) -> list[E]:
+    """The examples of a file, of different names; `require_own`: notes one's name, or raises TextError if it was noted.
+
+    `on_bad`: called with the examples that are left out.
+    """
+    seen: dict[Any, str] = {}
+    found = []
+    for number, example in enumerate(examples, start=1):
+        with reporting(on_bad, number):
+            require_own(example, seen)
+            found.append(example)
+    return found
 
 
 def nothing_in(path: Path | str, kind: str) -> TextError:

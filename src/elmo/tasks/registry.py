@@ -6,12 +6,10 @@ A package adds a task by an entry point of the group `elmo.tasks`; in its pyproj
     reviews = "my_package.reviews:TASK"
 """
 
-import pkgutil
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
 
 from elmo.errors import ConfigError
-from elmo.process.named_object import named_object
+from elmo.process.named_object import find_object, installed
 from elmo.tasks.task import Task
 
 AnyTask: TypeAlias = Task[Any, Any, Any]
@@ -34,18 +32,7 @@ GROUP = "elmo.tasks"
 
 def find(name: str) -> AnyTask:
     """The task of that name: built in, installed, or `package.module:TASK`. Raises ConfigError if there is none."""
-    if name in BUILT_IN:
-        return pkgutil.resolve_name(BUILT_IN[name])
-    installed = _installed()
-    if name in installed:
-        found = loaded(installed[name], "task")
-    elif ":" in name:
-        found = named_object(name, "task")
-    else:
-        raise ConfigError(
-            f"there is no task {name!r}. The tasks are: {', '.join([*BUILT_IN, *installed])}; a task of your own is "
-            "named as package.module:TASK."
-        )
+    found = find_object(name, "task", BUILT_IN, GROUP)
     if not isinstance(found, Task):
         raise ConfigError(
             f"the task {name!r} is a {type(found).__name__}, not a task. Name an instance of a class derived from "
@@ -57,24 +44,9 @@ def find(name: str) -> AnyTask:
 def summaries() -> dict[str, str]:
     """A line for each task; installed ones, which aren't loaded for it, have the name of their module."""
     own = {name: find(name).summary for name in BUILT_IN}
-    return own | {name: f"from {point.value}" for name, point in _installed().items()}
+    return {**own, **{name: f"from {point.value}" for name, point in installed(GROUP).items() if name not in own}}
 
 
 def is_known(name: str) -> bool:
     """Whether `find` needs no module for the name."""
-    return name in BUILT_IN or name in _installed()
-
-
-def _installed() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}
-
-
-def loaded(point: EntryPoint, what: str) -> object:
-    """The object of an installed package. Raises ConfigError if it can't be imported. `what`: for the message."""
-    try:
-        return point.load()
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"the {what} {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
-            "incompletely, or for another version of elmo: install it again."
-        ) from None
+    return name in BUILT_IN or name in installed(GROUP)

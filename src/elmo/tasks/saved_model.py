@@ -20,6 +20,7 @@ from elmo.disk.json_file import read_json, write_json
 from elmo.disk.sums import SUMS_FILE, write_sums
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
+from elmo.layer.elmo import load_tensors
 from elmo.process.device import chosen_device
 from elmo.process.keywords import known_keywords
 from elmo.static.vectors import StaticVectors
@@ -30,7 +31,7 @@ from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.encoders import ELMO, NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.weights import hub
 from elmo.weights.native.tensor_file import read_tensors, write_tensors
 
@@ -118,7 +119,7 @@ def load(
     network = config.task.build(settings, values["vocabulary"], representation)
     own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
     tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=CONFIG_FILE)
-    load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
+    load_tensors(network.state_dict(), tensors)
     network.to(chosen_device(device)).eval()
     has_own_bilm = (folder / BILM_FOLDER).is_dir()
     return SavedTaskModel(config.task, settings, values["vocabulary"], network, values["metadata"], has_own_bilm)

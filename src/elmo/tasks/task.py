@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
 from elmo.tasks.settings import NO_INPUT, TaskSettings
-from elmo.text.files.text_file import FormatChoice
+from elmo.text.files.decoding import BadLine
 from elmo.text.first_look.sample import FirstLook
-from elmo.text.reading.settings import SentenceEnds
+from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,28 +45,17 @@ MetricKind = Literal["f1", "accuracy", "mean", "average_f1"]
 
 
 @dataclass(frozen=True)
-class TextReading:
-    """How unlabelled input is read."""
+class TextReading(Reading):
+    """How unlabelled input is read, and who is told what is odd in it. Input that has tokens is taken as it is."""
 
-    tokenize: Callable[[str], list[str]] = str.split
-    """Makes tokens of raw text; input that has tokens already is taken as it is."""
-    encoding: str = "utf-8"
-    """The encoding of the file."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What a bad line does: "strict" raises TextError; "skip" calls `on_bad_line`."""
-    on_bad_line: Callable[[int, str], None] | None = None
-    """Called with the line's number, from 1, and the message."""
-    format: FormatChoice = "auto"
-    """Of text that is read by the sentence; see `elmo.text.reading.settings.Reading`, also for the next two."""
-    field: str = "text"
-    sentences: SentenceEnds = "lines"
+    tokenizer: str = "whitespace"
+    on_bad_line: BadLine | None = None
+    """Called with the number, from 1, and the message of a line that `errors` says to skip."""
     on_look: Callable[[FirstLook], None] | None = None
-    """Called with what the first lines of such text look like."""
-    is_auto: bool = False
-    """Whether a look at such text chooses the tokenizer; other input is tokenized as the task was trained."""
+    """Called with what the first lines of text look like."""
 
     @property
-    def on_bad(self) -> Callable[[int, str], None] | None:
+    def on_bad(self) -> BadLine | None:
         """`on_bad_line` where bad lines are skipped; None: they are errors."""
         return self.on_bad_line if self.errors == "skip" else None
 

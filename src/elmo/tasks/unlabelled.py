@@ -8,7 +8,6 @@ from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import opened
 from elmo.text.reading.placed import PlacedSentence
-from elmo.text.reading.settings import AUTO, Reading
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,8 @@ def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
 
     Raises TextError with file and line for what can't be read.
     """
-    how = Reading(
-        format=reading.format,
-        field=reading.field,
-        sentences=reading.sentences,
-        tokenizer=AUTO if reading.is_auto else "whitespace",
-        encoding=reading.encoding,
-        errors=reading.errors,
-    )
-    tokenize = None if reading.is_auto else reading.tokenize
-    look, places = opened([path], how, tokenize=tokenize, on_bad_line=reading.on_bad_line)
-    # Only what splits at spaces is odd on raw text: a function of the caller's own is what they want.
-    if reading.on_look is not None and (reading.is_auto or reading.tokenize is str.split):
+    look, places = opened([path], reading, on_bad_line=reading.on_bad_line)
+    if reading.on_look is not None:
         reading.on_look(look)
     name = text_name(path)
     return (TextLine(it.tokens, _offsets(it), it.has_text, name, it.line) for it in places)

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import ConfigError
+from elmo.process.text_table import shortened
 
 # Sentences of a stream that are looked at before the first one is given on.
 _LOOKED_AT = 512
@@ -65,8 +66,8 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
             )
     if are_texts(listed):
         raise ConfigError(
-            f"{name} is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
-            "token. Pass each text as a sentence of its own, or raw text to embed_text."
+            f"{name} is a list of texts, such as {shortened(repr(listed[0]), _LONGEST_SHOWN)}, and each "
+            "would be read as one token. Pass each text as a sentence of its own, or raw text to embed_text."
         )
     return listed
 
@@ -168,8 +169,8 @@ def _refuse_flat_list(sentences: Sequence[Any]) -> None:
         return
     words = [str(word) for word in sentences if word]
     shown, more = words[:_WORDS_SHOWN], ", ..." if len(words) > _WORDS_SHOWN else ""
-    flat = _cut(", ".join(map(repr, shown)) + more)
-    nested = _cut(", ".join(f"[{word!r}]" for word in shown) + more)
+    flat = shortened(", ".join(map(repr, shown)) + more, _LONGEST_SHOWN)
+    nested = shortened(", ".join(f"[{word!r}]" for word in shown) + more, _LONGEST_SHOWN)
     raise ConfigError(
         f"sentences is a flat list of words ({flat}): it could be one tokenized sentence or {len(words)} sentences of "
         f"one word. Pass one tokenized sentence as [[{flat}]], sentences of one word as [{nested}]. Text that has no "
@@ -178,8 +179,4 @@ def _refuse_flat_list(sentences: Sequence[Any]) -> None:
 
 
 def _short(value: object) -> str:
-    return f"{_cut(repr(value))} ({type(value).__name__})"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+    return f"{shortened(repr(value), _LONGEST_SHOWN)} ({type(value).__name__})"

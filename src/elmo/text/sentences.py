@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 from elmo.setting_checks import require_value
-from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
+from elmo.text.files.decoding import BadLine, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
@@ -27,7 +27,6 @@ class ReadOptions(TypedDict, total=False):
     on_bytes: Callable[[int], object] | None
     format: FormatChoice
     field: str
-    remedy: Remedy
 
 
 def read_sentences(
@@ -46,22 +45,12 @@ def read_sentences(
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
     `require_content`: whether a file without a single line is an error.
-    `remedy`: the next step that the message about a line that can't be decoded names.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.files.lines`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
-    rows = read_rows(path, **options)
-    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
-
-
-def read_rows(path: Path | str, **options: Unpack[ReadOptions]) -> Iterator[tuple[int, Row]]:
-    """The texts, or lists of tokens, of `path`, each with the number of the line that it begins at, from 1.
-
-    Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
-    """
     _, rows = rows_and_form(path, **options)
-    return rows
+    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
 
 
 def rows_and_form(
@@ -74,9 +63,12 @@ def rows_and_form(
     on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
     field: str = DEFAULT_FIELD,
-    remedy: Remedy = "encode or skip",
 ) -> tuple[Form, Iterator[tuple[int, Row]]]:
-    """As `read_rows`, and the form that the first lines have, which are read here."""
+    """The form that the first lines of `path` have, which are read here; and its texts, or lists of tokens, each with
+    the number of the line that it begins at, from 1.
+
+    Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
+    """
     require_value("errors", errors, OnBadText)
     codec = checked_encoding(encoding)
     check_is_text_file(path)
@@ -87,7 +79,7 @@ def rows_and_form(
     content = chain(start, content)
     if form.is_array:
         content = array_as_lines(content, text_name(path), codec, form.field)
-    lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format), remedy=remedy)
+    lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format))
     return form, _numbered_rows(lines, form, text_name(path), bad_line)
 
 

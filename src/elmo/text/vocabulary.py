@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.errors import ConfigError, TextError
 from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
 from elmo.shapes import Int
@@ -187,9 +187,7 @@ class Vocabulary:
 
         Raises TextError for a word that fits in no line, OutputError if the file can't be written.
         """
-        content = encoded_word_list(self.words)
-        with new_file(Path(path), size=len(content), force=True) as unfinished:
-            unfinished.write_bytes(content)
+        write_file(Path(path), encoded_word_list(self.words))
 
     @classmethod
     def read(cls, path: Path | str) -> "Vocabulary":

@@ -10,10 +10,11 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from elmo.disk.atomic import new_file, recover
+from elmo.disk.atomic import recover, write_file
 from elmo.disk.bounded import is_file, read_bytes, readable
 from elmo.disk.cache import cache_folder
-from elmo.errors import ConfigError, ElmoError, MissingExtraError, OutputError, WeightFileError, paths_count_from
+from elmo.errors import ConfigError, ElmoError, OutputError, WeightFileError, paths_count_from
+from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Progress
 from elmo.weights.allennlp.names import pair_of
 from elmo.weights.catalogue import MAX_BYTES, KnownModel, bundled_folders, known_models
@@ -150,12 +151,8 @@ def _names_of_models() -> str:
 def _downloaded(hub_id: re.Match[str], download: bool) -> Path:
     """The model's local folder; fetched unless it was fetched before."""
     name, revision = hub_id["name"], hub_id["revision"] or _recorded_commit(hub_id["name"])
-    try:
-        # Here, because the library takes long to import and is needed for few models only.
-        import huggingface_hub
-    except ModuleNotFoundError as error:
-        needs = f"the model {hub_id[0]}, which is not a file or folder here, but may be on a hub,"
-        raise MissingExtraError("huggingface_hub", "hub", needs) from error
+    needs = f"the model {hub_id[0]}, which is not a file or folder here, but may be on a hub,"
+    huggingface_hub = extra_library("huggingface_hub", "hub", needs)
     if download and not (revision and _COMMIT.fullmatch(revision)):
         info = huggingface_hub.model_info(name, revision=revision, files_metadata=True)
         _require_readable(hub_id[0], {file.rfilename: file.size or 0 for file in info.siblings or ()})
@@ -207,8 +204,7 @@ def _recorded_commit(name: str) -> str | None:
 def _record_commit(name: str, commit: str) -> None:
     path = _commit_file(name)
     try:
-        with new_file(path, size=len(commit), force=True) as unfinished:
-            unfinished.write_text(f"{commit}\n", encoding="ascii")
+        write_file(path, f"{commit}\n".encode("ascii"))
     except (OSError, OutputError) as error:
         raise WeightFileError(
             f"{path}: the commit of {name} can't be recorded: {error}. Without a record, another model may come next "

@@ -491,7 +491,7 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
             "placement is 'inptu', but the task 'ner' can take ELMo only at",
         ),
         (["--static", "nowhere.txt"], "nowhere.txt"),
-        (["--encoder", "bert"], "encoder must be one of 'none', 'elmo'"),
+        (["--encoder", "bert"], "there is no encoder 'bert'. It must be one of none, elmo"),
     ],
 )
 def test_settings_that_no_model_can_have_leave_nothing_behind(train, tmp_path, capsys, flags, message):

@@ -18,7 +18,7 @@ from elmo.tasks.autoencoder.settings import AutoencoderSettings
 from elmo.tasks.autoencoder.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.last_state import LastState
+from elmo.tasks.sst.model import LastState
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources

@@ -198,6 +198,6 @@ def test_every_command_of_the_page_runs(files, monkeypatch):
 
 def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
     (tmp_path / "text.txt").write_text("It rains.\n", encoding="utf-8")
-    for reading, words in ((TextReading(is_auto=True), ("It", "rains", ".")), (TextReading(), ("It", "rains."))):
+    for reading, words in ((TextReading(tokenizer="auto"), ("It", "rains", ".")), (TextReading(), ("It", "rains."))):
         (found,) = TASK.read_unlabelled(tmp_path / "text.txt", CorefSettings(), reading)
         assert tuple(found.sentences[0]) == words

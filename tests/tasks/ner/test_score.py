@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from elmo.tasks.ner.score import entity_scores
+from elmo.tasks.ner.task import entity_scores
 from elmo.tasks.tags import spans_of, tags_of
 
 

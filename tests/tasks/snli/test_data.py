@@ -141,7 +141,7 @@ def test_a_json_array_is_read_as_klue_has_it(tmp_path):
     assert (found[0].premise, found[0].hypothesis, found[0].label) == (["비가", "온다"], ["맑다"], "contradiction")
     assert len(list(read_unlabelled_pairs(path, str.split))) == 3
     path.write_text('[{"premise": "a", "hypothesis": "b", "label": "x"},\n {"premise": 1]', encoding="utf-8")
-    with pytest.raises(TextError, match=r"data\.json:2: not valid JSON"):
+    with pytest.raises(TextError, match=r"data\.json:2: not a valid JSON array"):
         read_pairs(path, str.split)
     path.write_text(json.dumps([*rows, {"premise": "x"}]), encoding="utf-8")
     with pytest.warns(TextWarning, match="1 in all .* no field 'gold_label'"):

@@ -120,6 +120,6 @@ def test_a_recipe_is_read_and_says_how_to_run_it(path):
 
 def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
     (tmp_path / "pairs.tsv").write_text("It rains.\tIt's wet.\n", encoding="utf-8")
-    for reading, premise in ((TextReading(is_auto=True), ["It", "rains", "."]), (TextReading(), ["It", "rains."])):
+    for reading, premise in ((TextReading(tokenizer="auto"), ["It", "rains", "."]), (TextReading(), ["It", "rains."])):
         (found,) = TASK.read_unlabelled(tmp_path / "pairs.tsv", SnliSettings(), reading)
         assert list(found.premise) == premise

@@ -180,7 +180,7 @@ def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):
 
 def test_marks_in_raw_text_are_kept_whole(files):
     (files / "text").write_text("She left/V, and (he said/V) it.\nThe AC / V and/or V leave/V!\n", encoding="utf-8")
-    first, second = TASK.read_unlabelled(files / "text", SrlSettings(), TextReading(is_auto=True))
+    first, second = TASK.read_unlabelled(files / "text", SrlSettings(), TextReading(tokenizer="auto"))
     assert first.tokens == ["She", "left", ",", "and", "(", "he", "said", ")", "it", "."]
     assert [one.predicate for one in first.propositions] == [(1, 2), (6, 7)]
     assert second.tokens == ["The", "AC", "/", "V", "and", "/", "or", "V", "leave", "!"]

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from elmo.errors import ConfigError
-from elmo.layer.elmo import ELMo
+from elmo.layer.elmo import ELMo, load_tensors
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
 STATIC = StaticVectors(("cat", "mat", "The"), np.arange(1, 7, dtype=np.float32).reshape(3, 2))
@@ -152,10 +152,10 @@ def test_what_was_learned_is_all_but_a_frozen_bilm(bilm):
 
 def test_what_was_learned_goes_into_an_equal_model_only(bilm):
     one, other = (_Network(made(settings(), FrozenLayers(bilm))) for _ in range(2))
-    load_learned_state(other, one.state_dict())
+    load_tensors(other.state_dict(), one.state_dict())
     assert torch.equal(one.top.weight, other.top.weight)
     with pytest.raises(ConfigError, match="'tokens.mixes.by_place.input.gamma' has shape .*settings"):
-        load_learned_state(_Network(TokenRepresentation(settings(encoder="none"))), one.state_dict())
+        load_tensors(_Network(TokenRepresentation(settings(encoder="none"))).state_dict(), one.state_dict())
 
 
 def test_an_encoder_needs_its_bilm(bilm):

@@ -18,7 +18,7 @@ from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
 from elmo.tasks.train.apply import predict_all
-from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches, training_limits
+from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.optimizers import Learner, WeightAverage, make_optimizer, rate_at
@@ -312,9 +312,10 @@ def test_examples_of_a_group_stay_together():
 
 @pytest.mark.parametrize(("examples", "size"), [(100, 8), (300, 8), (600, 15), (6000, 32)])
 def test_little_data_make_smaller_batches(examples, size):
-    assert training_limits(FitSettings(batch_size=32), TASK, examples).examples == size
-    assert training_limits(FitSettings(batch_size=32, least_batches=0), TASK, examples).examples == 32
-    assert training_limits(FitSettings(batch_size=4), TASK, examples).examples == 4
+    least = FitSettings().least_batches
+    assert BatchLimits(32).in_training(examples, least).examples == size
+    assert BatchLimits(32).in_training(examples, 0).examples == 32
+    assert BatchLimits(4).in_training(examples, least).examples == 4
 
 
 def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says(train_sentences, monkeypatch):

@@ -8,7 +8,7 @@ from elmo.errors import TextError
 from elmo.text.formats.fasta import dataset_name
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading
-from elmo.text.sentences import read_rows, read_sentences
+from elmo.text.sentences import read_sentences, rows_and_form
 
 RULES = b"""; made by hand
 >sp|P1|ANNA  Some protein, OS=Homo sapiens
@@ -40,7 +40,7 @@ def test_ids_letters_and_lines_are_read_by_the_stated_rules(tmp_path):
     assert records(tmp_path, RULES) == expected
     assert records(tmp_path, b"\xef\xbb\xbf" + RULES.split(b"\n", 1)[1])[0] == ("sp|P1|ANNA", expected[0][1], 1)
     assert records(tmp_path, gzip.compress(RULES), "p.faa.gz") == expected
-    assert list(read_rows(tmp_path / "p.fasta"))[0] == (1, list("MKTAYIAKQRQISFVKSHFS"))
+    assert list(rows_and_form(tmp_path / "p.fasta")[1])[0] == (1, list("MKTAYIAKQRQISFVKSHFS"))
 
 
 @pytest.mark.parametrize("name", ["p.fa", "p.txt", "p.pep.gz"])
@@ -127,8 +127,8 @@ def test_letters_behind_a_line_that_cannot_be_decoded_are_nobodys(tmp_path):
     path = tmp_path / "p.fasta"
     path.write_bytes(b">P1\nMKT\n>\xff\nGGS\n>P3\nAAA\n")
     with pytest.raises(TextError, match=r"p\.fasta:3: not valid UTF-8"):
-        list(read_rows(path))
-    rows = list(read_rows(path, errors="skip", on_bad_line=lambda number, _: listed.append(number)))
+        list(rows_and_form(path)[1])
+    rows = list(rows_and_form(path, errors="skip", on_bad_line=lambda number, _: listed.append(number))[1])
     assert (rows, listed) == ([(5, list("AAA"))], [3])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from elmo.errors import TextError
 from elmo.text.formats.rows import NumberedRows, conll_sentences
-from elmo.text.sentences import read_rows, read_sentences
+from elmo.text.sentences import read_sentences, rows_and_form
 
 TEXT = "-DOCSTART- -X- O\n\nThe DT O\nbank NN B-ORG\n\n\n#begin document (a)\n# NN O\n1 CD O\n"
 
@@ -31,7 +31,7 @@ def test_documents_are_announced():
 def test_sentences_know_the_line_they_begin_at(tmp_path):
     path = tmp_path / "t.conll"
     path.write_text("a X\nb X\n\nc X\n", encoding="utf-8")
-    assert list(read_rows(path)) == [(1, ["a", "b"]), (4, ["c"])]
+    assert list(rows_and_form(path)[1]) == [(1, ["a", "b"]), (4, ["c"])]
 
 
 def test_a_missing_column_is_named_with_its_line_and_can_be_skipped():

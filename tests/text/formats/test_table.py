@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from elmo.errors import TextError
 from elmo.text.formats.table import table_rows
-from elmo.text.sentences import read_rows
+from elmo.text.sentences import rows_and_form
 
 cell = st.text(st.characters(codec="utf-8", exclude_characters="\r\0", exclude_categories=["Cs"]), max_size=8)
 
@@ -44,7 +44,7 @@ def test_a_part_of_a_table_knows_its_columns_by_the_header():
 def test_rows_know_the_line_they_begin_at(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('text\n"a\nb"\n\nc\n', encoding="utf-8")
-    assert list(read_rows(path)) == [(2, "a\nb"), (4, ""), (5, "c")]
+    assert list(rows_and_form(path)[1]) == [(2, "a\nb"), (4, ""), (5, "c")]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import WeightFileError
-from elmo.weights.published.unpack import MAX_ENTRIES, unpack, unpacked_size
+from elmo.weights.published.fetch import MAX_ENTRIES, unpack, unpacked_size
 
 LIMIT = 10 << 20
 

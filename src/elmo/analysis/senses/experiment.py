@@ -1,14 +1,14 @@
 """The paper's table 5 on one's own files: encoders, layers and baselines on sense-annotated test sets."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
 from elmo.analysis.senses.inventory import Word, most_frequent_or_first
 from elmo.analysis.senses.nearest import VOTERS, NearestSense, SenseAnswer, TrainingInstances, instance_vectors, train
 from elmo.analysis.senses.raganato import read_sentences
-from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
+from elmo.analysis.senses.score import Figures, Judged, by_pos, paired_interval, score
 from elmo.embed.encoder import Encoder
 from elmo.process.progress.report import Count, Progress, following
 
@@ -46,7 +46,7 @@ class SenseTable:
             rows.append(self._row(system, below, bilm))
         return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
-    def scores(self, system: SenseSystem) -> dict[str, SenseScore]:
+    def scores(self, system: SenseSystem) -> dict[str, Figures]:
         """By test set, and over all of them."""
         found = {one.name: score(one.judged, system.answers[one.name]) for one in self.sets}
         return found | {ALL_SETS: score(self.judged, self.together(system))}
@@ -64,7 +64,7 @@ class SenseTable:
         """F1 of `system` minus that of `other` over all sets, and its 95 % interval over documents."""
         answers, others = self.together(system), self.together(other)
         low, high = paired_interval(self.judged, answers, others)
-        return score(self.judged, answers).f1 - score(self.judged, others).f1, low, high
+        return score(self.judged, answers)["f1"] - score(self.judged, others)["f1"], low, high
 
     def _row(self, system: SenseSystem, below: SenseSystem | None, bilm: SenseSystem | None) -> dict[str, object]:
         """`bilm`: the same layer of the whole biLM, for its forward half."""
@@ -74,9 +74,9 @@ class SenseTable:
         return {
             "encoder": system.encoder,
             "layer": system.layer,
-            "sets": {name: _figures(one) for name, one in self.scores(system).items()},
-            "by_pos": {pos: _figures(one) for pos, one in by_pos(self.judged, answers).items()},
-            "ambiguous": _figures(on_ambiguous) if ambiguous else None,
+            "sets": self.scores(system),
+            "by_pos": by_pos(self.judged, answers),
+            "ambiguous": on_ambiguous if ambiguous else None,
             "ties": system.ties,
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
@@ -139,7 +139,7 @@ def _voted(
     of_dev = _votes(encoder, voters, dev)
     found = {one.name: _votes(encoder, voters, one) for one in sets}
     for layer in range(encoder.num_layers):
-        scores = [score(dev.judged, [one[k][layer] for one in of_dev]).f1 for k in range(len(VOTERS))]
+        scores = [score(dev.judged, [one[k][layer] for one in of_dev])["f1"] for k in range(len(VOTERS))]
         best = scores.index(max(scores))
         answers = {one.name: tuple(answer[best][layer] for answer in found[one.name]) for one in sets}
         of_layer = f"{layer_name(encoder, layer)} (k = {VOTERS[best]})".strip()
@@ -150,7 +150,3 @@ def _votes(encoder: Encoder, voters: TrainingInstances, one: TestSet) -> list[li
     """(instances, numbers of voters, layers)"""
     found = instance_vectors(one.sentences, encoder)
     return [voters.answers((instance.lemma, instance.pos), vectors) for _, instance, vectors in found]
-
-
-def _figures(one: SenseScore) -> dict[str, float]:
-    return {**asdict(one), "precision": one.precision, "recall": one.recall, "f1": one.f1}

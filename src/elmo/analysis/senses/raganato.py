@@ -10,10 +10,11 @@ An element can hold several words with blanks between them ("primary election").
 a biLM reads them, and the instance covers all of them.
 """
 
-import xml.parsers.expat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from xml.parsers.expat.errors import messages
 
 from elmo.errors import TextError
 from elmo.text.files.lines import byte_lines, utf8_lines
@@ -59,12 +60,58 @@ def read_sentences(path: Path | str) -> Iterator[AnnotatedSentence]:
     Entities that a file declares itself are refused. Raises TextError with file and line for what isn't this format.
     """
     check_is_text_file(path)
-    parser = _Parser(str(path))
-    for line in byte_lines(path):
-        parser.feed(line)
-        yield from parser.finished()
-    parser.feed(b"", last=True)
-    yield from parser.finished()
+    parser, document = XMLPullParser(("start", "end")), ""
+    sentence: _Open | None = None
+    try:
+        for number, line in enumerate(byte_lines(path), 1):
+            where = f"{path}:{number}"
+            if b"<!ENTITY" in line:
+                raise _wrong(where, "declares an entity, which no corpus of this format needs")
+            parser.feed(line)
+            for event, element in parser.read_events():
+                if event == "start" and element.tag == "text":
+                    document = _needed(element, "id", where)
+                elif event == "start" and element.tag == "sentence":
+                    sentence = _Open()
+                elif element.tag in ("wf", "instance"):
+                    if sentence is None:
+                        raise _wrong(where, f"<{element.tag}> is outside a sentence")
+                    if event == "end":
+                        _add(element, sentence, where)
+                elif element.tag == "sentence" and sentence is not None:
+                    yield AnnotatedSentence(document, tuple(sentence.tokens), tuple(sentence.instances))
+                    sentence = None
+                if event == "end":
+                    element.clear()  # or the whole corpus would be in memory in the end
+        parser.close()
+    except ParseError as error:
+        reason = messages[error.code]
+        raise TextError(f"{path}:{error.position[0]}: is not well-formed XML: {reason}. Get the file again.") from None
+
+
+def _add(element: Element, sentence: _Open, where: str) -> None:
+    words, start = "".join(element.itertext()).split(), len(sentence.tokens)
+    if not words:
+        raise _wrong(where, "an element has no word")
+    if start + len(words) > _MOST_TOKENS:
+        raise _wrong(where, f"a sentence has more than {_MOST_TOKENS:,} tokens")
+    if element.tag == "instance":
+        id, lemma, pos = (_needed(element, key, where) for key in ("id", "lemma", "pos"))
+        sentence.instances.append(Instance(id, lemma.replace(" ", "_"), pos, start, start + len(words)))
+    sentence.tokens += words
+
+
+def _needed(element: Element, key: str, where: str) -> str:
+    if key not in element.attrib:
+        raise _wrong(where, f"<{element.tag}> has no {key!r}")
+    return element.attrib[key]
+
+
+def _wrong(where: str, what: str) -> TextError:
+    return TextError(
+        f"{where}: {what}. The format (Raganato et al. 2017) is: <text id>, <sentence id>, <wf lemma pos> and "
+        "<instance id lemma pos>."
+    )
 
 
 def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
@@ -81,83 +128,3 @@ def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
             raise TextError(f"{path}:{number}: {instance!r} has keys already. Remove one of the lines.")
         keys[instance] = tuple(senses)
     return keys
-
-
-class _Parser:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._document = ""
-        self._sentence: _Open | None = None
-        self._element: dict[str, str] | None = None
-        self._is_instance = False
-        self._text: list[str] = []
-        self._done: list[AnnotatedSentence] = []
-        self._expat = xml.parsers.expat.ParserCreate()
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.CharacterDataHandler = self._characters
-        self._expat.EntityDeclHandler = self._refuse_entity
-
-    def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse some more of the file."""
-        try:
-            self._expat.Parse(data, last)
-        except xml.parsers.expat.ExpatError as error:
-            reason = xml.parsers.expat.errors.messages[error.code]
-            raise TextError(
-                f"{self._name}:{error.lineno}: is not well-formed XML: {reason}. Get the file again."
-            ) from None
-
-    def finished(self) -> Iterator[AnnotatedSentence]:
-        """The sentences that are complete by now, once."""
-        done, self._done = self._done, []
-        yield from done
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "text":
-            self._document = self._needed(name, attributes, "id")
-        elif name == "sentence":
-            self._sentence = _Open()
-        elif name in ("wf", "instance"):
-            if self._sentence is None:
-                raise self._error(f"<{name}> is outside a sentence")
-            self._element, self._is_instance, self._text = attributes, name == "instance", []
-
-    def _characters(self, text: str) -> None:
-        if self._element is not None:
-            self._text.append(text)
-
-    def _end(self, name: str) -> None:
-        if name == "sentence" and self._sentence is not None:
-            sentence, self._sentence = self._sentence, None
-            self._done.append(AnnotatedSentence(self._document, tuple(sentence.tokens), tuple(sentence.instances)))
-        elif self._element is not None and name in ("wf", "instance"):
-            self._add(self._element)
-            self._element = None
-
-    def _add(self, attributes: dict[str, str]) -> None:
-        assert self._sentence is not None
-        words, tokens = "".join(self._text).split(), self._sentence.tokens
-        if not words:
-            raise self._error("an element has no word")
-        if len(tokens) + len(words) > _MOST_TOKENS:
-            raise self._error(f"a sentence has more than {_MOST_TOKENS:,} tokens")
-        if self._is_instance:
-            id, lemma, pos = (self._needed("instance", attributes, key) for key in ("id", "lemma", "pos"))
-            start = len(tokens)
-            self._sentence.instances.append(Instance(id, lemma.replace(" ", "_"), pos, start, start + len(words)))
-        tokens.extend(words)
-
-    def _needed(self, element: str, attributes: dict[str, str], key: str) -> str:
-        if key not in attributes:
-            raise self._error(f"<{element}> has no {key!r}")
-        return attributes[key]
-
-    def _refuse_entity(self, *declaration: object) -> None:
-        raise self._error("declares an entity, which no corpus of this format needs")
-
-    def _error(self, what: str) -> TextError:
-        return TextError(
-            f"{self._name}:{self._expat.CurrentLineNumber}: {what}. The format (Raganato et al. 2017) is: "
-            "<text id>, <sentence id>, <wf lemma pos> and <instance id lemma pos>."
-        )

@@ -3,7 +3,7 @@
 An instance is right if its answer is one of its keys. Precision counts answered instances only, recall all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,29 +14,8 @@ from elmo.analysis.measures import between
 DRAWS = 2000
 
 
-@dataclass(frozen=True)
-class SenseScore:
-    """Figures in percent."""
-
-    instances: int
-    answered: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        """Of the answered ones."""
-        return 100 * self.correct / self.answered if self.answered else 0.0
-
-    @property
-    def recall(self) -> float:
-        """Of all."""
-        return 100 * self.correct / self.instances if self.instances else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of both."""
-        total = self.answered + self.instances
-        return 100 * 2 * self.correct / total if total else 0.0
+Figures = dict[str, float]
+"""`instances`, `answered` and `correct`; `precision`, `recall` and `f1` in percent."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +29,22 @@ class Judged:
     keys: tuple[str, ...]
 
 
-def score(judged: Sequence[Judged], answers: Sequence[str | None]) -> SenseScore:
+def score(judged: Sequence[Judged], answers: Sequence[str | None]) -> Figures:
     """`answers`: one for each instance, None for no answer."""
-    pairs = list(zip(judged, answers, strict=True))
-    answered = sum(answer is not None for _, answer in pairs)
-    return SenseScore(len(pairs), answered, sum(answer in one.keys for one, answer in pairs))
+    correct = sum(answer in one.keys for one, answer in zip(judged, answers, strict=True))
+    instances, answered = len(judged), sum(answer is not None for answer in answers)
+    return {
+        "instances": instances,
+        "answered": answered,
+        "correct": correct,
+        "precision": _percent(correct, answered),
+        "recall": _percent(correct, instances),
+        "f1": _percent(2 * correct, instances + answered),
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
 
 
 def paired_interval(
@@ -84,7 +74,7 @@ def _counts(
     return np.array(list(rows.values()))
 
 
-def by_pos(judged: Sequence[Judged], answers: Sequence[str | None]) -> Mapping[str, SenseScore]:
+def by_pos(judged: Sequence[Judged], answers: Sequence[str | None]) -> dict[str, Figures]:
     """The score of each part of speech."""
     found = {}
     for pos in sorted({one.pos for one in judged}):

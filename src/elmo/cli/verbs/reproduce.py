@@ -122,20 +122,11 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     )
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / f"{experiment}.run.json")
     from elmo.reproduce.experiment import reproduce
-    from elmo.tasks.train.job import Files, Job, RunOptions
 
-    options = RunOptions(
-        cache=arguments.cache,
-        cache_dtype=arguments.cache_dtype,
-        keep_models=arguments.keep_models,
-        resume=arguments.resume,
-    )
-    files = Files(arguments.train, arguments.dev, arguments.test)
-    job = Job(task, settings, files, arguments.output, options)
     keep_freed_memory()
     found = reproduce(
         experiment,
-        job,
+        arguments.job(task, settings, arguments.output, keep_models=arguments.keep_models),
         seeds=arguments.seeds,
         shares=arguments.shares,
         bilms=arguments.bilms,

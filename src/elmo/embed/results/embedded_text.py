@@ -10,6 +10,7 @@ from elmo.embed.results.output import by_token, column_of_words, objects, requir
 from elmo.embed.results.pooling import Pool, checked_pool, pooled
 from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice, Layers
+from elmo.process.text_table import shortened
 from elmo.shapes import Float32, Int
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
@@ -47,9 +48,8 @@ class EmbeddedText:
         return zip(self.tokens, spans, by_token(self.vectors), strict=True)
 
     def __repr__(self) -> str:
-        shown = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 3] + "..."
         counts = f"{len(self)} tokens in {self.num_sentences} sentences"
-        return f"EmbeddedText({shown!r}: {counts}, vectors {self.vectors.shape})"
+        return f"EmbeddedText({shortened(self.text, _SHOWN)!r}: {counts}, vectors {self.vectors.shape})"
 
     @property
     def num_sentences(self) -> int:

@@ -31,7 +31,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from elmo.disk.atomic import new_file
+from elmo.disk.atomic import write_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import forget_records_after, read_json, read_record, read_records, write_json
@@ -273,8 +273,7 @@ class RunFolder:
     def _point(self, name: str, folder: Path) -> None:
         if self._pointed(name) == folder:
             return
-        with new_file(self.checkpoints / name, size=len(folder.name), force=True) as unfinished:
-            unfinished.write_text(folder.name, encoding="utf-8")
+        write_file(self.checkpoints / name, folder.name.encode())
 
     def _pointed(self, name: str) -> Path | None:
         pointer = self.checkpoints / name

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from elmo.errors import ConfigError, MissingExtraError, TextError
+from elmo.errors import ConfigError, TextError
+from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float32
@@ -99,11 +100,7 @@ def _glove(
 
 def _require_gensim(kind: str) -> Any:
     """gensim's models; MissingExtraError where it isn't installed."""
-    try:
-        import gensim.models
-    except ImportError:
-        raise MissingExtraError("gensim", "static", f"training {kind} vectors") from None
-    return gensim.models
+    return extra_library("gensim.models", "static", f"training {kind} vectors")
 
 
 def _negative_sampling(

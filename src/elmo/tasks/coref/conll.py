@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_key
+from elmo.tasks.labelled_lines import of_own_names, reporting
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 
 EMPTY = "-"
@@ -108,7 +109,7 @@ _AFTER_TAB = re.compile(r"(?P<before>.*\t *)(?P<cell>[^\s]*)(?P<after>\s*)", re.
 _PLAIN_WORDS = {"/.": ".", "/?": "?"}
 
 
-def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
+def conll_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = None) -> list[Document]:
     """The documents in the lines of a file called `source`.
 
     Raises TextError with file and line for rows outside a document, columns that don't fit, brackets that don't close
@@ -121,7 +122,7 @@ def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | No
             f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
             "columns."
         )
-    return of_own_keys(found, on_bad)
+    return of_own_names(found, require_own_key, on_bad)
 
 
 def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
@@ -211,7 +212,7 @@ class _Begun:
         )
 
 
-def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -> Iterator[Document]:
+def _documents(lines: Iterable[str], source: str, on_bad: BadLine | None) -> Iterator[Document]:
     begun: _Begun | None = None
     before: list[str] = []
     ended: _Begun | None = None
@@ -219,14 +220,12 @@ def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -
         where = f"{source}:{number}"
         if line.startswith(BEGIN):
             if begun is not None:
-                skip_or_raise(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
+                report(on_bad, number, _not_ended(begun, source, f"another one begins in line {number}"))
             if ended is not None and not ended.is_bad:
                 yield ended.done(source)
-            try:
+            begun = _Begun(("", ""), number, [], is_bad=True)
+            with reporting(on_bad, number):
                 begun = _begin(line, where, number, before)
-            except TextError as error:
-                skip_or_raise(error, number, on_bad)
-                begun = _Begun(("", ""), number, [], is_bad=True)
             before, ended = [], None
         elif begun is None:
             if line.strip() and not line.startswith("#"):
@@ -241,11 +240,11 @@ def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -
                 _read_line(begun, line, source, number)
             except TextError as error:
                 begun.is_bad = True
-                skip_or_raise(error, number, on_bad)
+                report(on_bad, number, str(error))
             if line.startswith(END):
                 begun, ended = None, begun
     if begun is not None:
-        skip_or_raise(_not_ended(begun, source, "the file ends"), begun.first_line, on_bad)
+        report(on_bad, begun.first_line, _not_ended(begun, source, "the file ends"))
     if ended is not None and not ended.is_bad:
         yield ended.done(source)
 
@@ -273,8 +272,8 @@ def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
     return _Begun((match["name"], match["part"] or ""), number, [*before, line])
 
 
-def _not_ended(begun: _Begun, source: str, what: str) -> TextError:
-    return TextError(
+def _not_ended(begun: _Begun, source: str, what: str) -> str:
+    return (
         f"{source}:{begun.first_line}: the document {begun.key[0]!r} has no '{END}': {what}. Check that the file is "
         "whole."
     )

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -130,20 +129,6 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
             "Scores go by name and part: give it another one."
         )
     seen[document.key] = document.source
-
-
-def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> list[Document]:
-    """The documents of a file after `require_own_key`; `on_bad`: called with those that are left out."""
-    seen: dict[tuple[str, str], str] = {}
-    found = []
-    for number, document in enumerate(documents, start=1):
-        try:
-            require_own_key(document, seen)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
-            found.append(document)
-    return found
 
 
 def random_window(document: Document, limits: WindowLimits, random: np.random.Generator) -> Document:

@@ -14,13 +14,14 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
+from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_key
+from elmo.tasks.labelled_lines import of_own_names, reporting
+from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.word_list import has_surrogate
 
 
-def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
+def jsonlines_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = None) -> list[Document]:
     """The documents in the lines of a file called `source`; blank lines are left out.
 
     Raises TextError with file and line for what isn't such an object, mentions outside the document, mentions that end
@@ -30,13 +31,11 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample 
     found = []
     for number, line in enumerate(lines, start=1):
         if line.strip() and line != UNDECODABLE:
-            try:
+            with reporting(on_bad, number):
                 found.append(_document(line, f"{source}:{number}"))
-            except TextError as error:
-                skip_or_raise(error, number, on_bad)
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
-    return of_own_keys(found, on_bad)
+    return of_own_names(found, require_own_key, on_bad)
 
 
 def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:

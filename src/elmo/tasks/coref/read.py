@@ -8,7 +8,8 @@ from elmo.errors import TextError
 from elmo.tasks.coref.conll import BEGIN, conll_documents
 from elmo.tasks.coref.documents import Document, Mention
 from elmo.tasks.coref.jsonlines import jsonlines_documents
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skipping
+from elmo.tasks.labelled_lines import labelled_lines, skipping
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.form import require_plain_text
@@ -64,7 +65,7 @@ def read_documents(
 
 
 def read_unlabelled(
-    path: Path | str, encoding: str, tokenize: Callable[[str], list[str]], on_bad: OnBadExample | None = None
+    path: Path | str, encoding: str, tokenize: Callable[[str], list[str]], on_bad: BadLine | None = None
 ) -> list[Document]:
     """Documents in one of these formats, or a raw text as one document. Clusters that are there are left out.
 

@@ -18,6 +18,7 @@ from elmo.tasks.counts import percentage
 from elmo.tasks.labels import characters_of
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         return read_documents(path, settings.resolver.encoding, settings.resolver.errors)
 
     def read_unlabelled(self, path: Path | str, settings: CorefSettings, reading: TextReading) -> Iterator[Document]:
-        tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
+        tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.tokenizer == AUTO else reading.tokenize
         return iter(read_unlabelled(path, reading.encoding, tokenize, reading.on_bad))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:

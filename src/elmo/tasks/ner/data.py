@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.ner.settings import SchemeChoice, TaggerSettings
 from elmo.tasks.tags import (
     IO,
@@ -26,6 +26,7 @@ from elmo.tasks.tags import (
     spans_of,
     split_tag,
 )
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import ColumnSentence, column_of_words, column_sentences, require_words, why_not_words
 
@@ -82,20 +83,17 @@ def in_documents(sentences: list[T]) -> list[T]:
 
 
 def sound_blocks(
-    blocks: Iterable[ColumnSentence], name: str, check: Callable[[list[str], str], None], on_bad: OnBadExample | None
+    blocks: Iterable[ColumnSentence], name: str, check: Callable[[list[str], str], None], on_bad: BadLine | None
 ) -> Iterator[tuple[ColumnSentence, int]]:
     """Each block that has rows, with the number of its document; what `check(row, where)` refuses is reported."""
     document = 0
     for block in blocks:
         document += block.begins_document
-        try:
-            for row, number in zip(block.rows, block.lines, strict=True):
-                check(row, f"{name}:{number}")
-        except TextError as error:
-            skip_or_raise(error, block.lines[0], on_bad)
-            continue
         if block.rows:
-            yield block, document
+            with reporting(on_bad, block.lines[0]):
+                for row, number in zip(block.rows, block.lines, strict=True):
+                    check(row, f"{name}:{number}")
+                yield block, document
 
 
 def require_width(row: Sequence[str], num_columns: int, where: str) -> None:
@@ -112,6 +110,14 @@ def require_filled(row: Sequence[str], place: int, what: str, where: str) -> Non
     """TextError for an empty cell."""
     if not row[place]:
         raise TextError(f"{where}: column {place + 1}, the {what}, is empty. Fix the line.")
+
+
+def require_place(place: int, num_columns: int, flag: str, where: str) -> None:
+    """ConfigError for a column, from 0, that the file doesn't have."""
+    if not 0 <= place < num_columns:
+        raise ConfigError(
+            f"{where}: {flag} is {place + 1}, but the file has {num_columns} columns. Count from 1; 0 is the default."
+        )
 
 
 def require_two_columns(num_columns: int, example: str, where: str) -> None:
@@ -146,7 +152,7 @@ def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iter
 
 
 def _read(
-    found: Sequence[ColumnSentence], name: str, settings: TaggerSettings, on_bad: OnBadExample | None
+    found: Sequence[ColumnSentence], name: str, settings: TaggerSettings, on_bad: BadLine | None
 ) -> Iterator[TaggedSentence]:
     first = next((it for it in found if it.rows), None)
     if first is None:
@@ -175,12 +181,9 @@ def _read(
 def _places(
     columns: tuple[int, int], num_columns: int, where: str, sample: Sequence[Sequence[Sequence[str]]]
 ) -> tuple[int, int]:
-    for flag, column in zip(("token_column", "tag_column"), columns, strict=True):
-        if not 0 <= column <= num_columns:
-            raise ConfigError(
-                f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
-            )
     token_place, tag_place = ((column or num_columns) - 1 for column in columns)
+    require_place(token_place, num_columns, "token_column", where)
+    require_place(tag_place, num_columns, "tag_column", where)
     require_two_columns(num_columns, "Rome B-LOC", where)
     require_distinct(token_place, tag_place, num_columns, where)
     if columns[1] == 0 and num_columns == 2 and _labels(sample, 0) and _labels(sample, 1) is None:
@@ -237,7 +240,7 @@ def _scheme(sentences: Sequence[TaggedSentence], scheme: SchemeChoice) -> tuple[
     return ("iob1", "IO") if scheme == "io" else (scheme, scheme.upper())
 
 
-def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_bad: OnBadExample | None) -> bool:
+def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_bad: BadLine | None) -> bool:
     """Whether the scheme allows the tags; TextError if it doesn't and there is no `on_bad`."""
     tags = [OUTSIDE, *sentence.tags, OUTSIDE]
     for place, (before, tag) in enumerate(zip(tags[:-1], tags[1:], strict=True)):
@@ -246,10 +249,10 @@ def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_b
         is_end = place == len(sentence.tags)
         line = sentence.lines[min(place, len(sentence.tags) - 1)]
         what = f"the sentence ends after {before!r}" if is_end else f"{tag!r} comes after {before!r}"
-        error = TextError(
+        message = (
             f"{sentence.source}:{line}: {what}, which is not a sequence of {shown}. Fix the tags, say what they are "
             "with --scheme, or read them as conlleval does with --scheme any."
         )
-        skip_or_raise(error, line, on_bad)
+        report(on_bad, line, message)
         return False
     return True

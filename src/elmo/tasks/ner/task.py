@@ -1,14 +1,19 @@
-"""Named entity recognition as a task."""
+"""Named entity recognition as a task.
 
+Entity F1 is what conlleval computes: an entity is found if its first token, last token and label are all right.
+Source: the scorer of the shared task CoNLL-2003. Percentages; 0 where nothing is divided by nothing.
+"""
+
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.counts import added, compared, label_figures
 from elmo.tasks.labels import characters_of, require_known_labels, require_learnable
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
-from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.settings import BETWEEN, NerSettings
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
@@ -50,6 +55,30 @@ def handles(tokens: Sequence[str]) -> list[Span]:
     found = [place for place, token in enumerate(tokens) if token == _HANDLE]
     places = sorted({place for at in found for place in (at, at + 1) if place < len(tokens)})
     return [(place, place + 1, _PERSON) for place in places]
+
+
+def entity_scores(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]) -> Scores:
+    """`precision`, `recall`, `f1` over all entities; `macro_f1`, the mean F1 of the labels that occur in the gold data;
+    the counts `gold`, `predicted` and `correct`; the same figures `per_label`."""
+    sums = added(entity_counts(*pair) for pair in zip(gold, predicted, strict=True))
+    per_label = {
+        label: label_figures(right + missed, right + extra, right)
+        for label, (right, extra, missed) in sorted(sums.items())
+    }
+    own = list(per_label.values())
+    whole = label_figures(*(sum(figures[name] for figures in own) for name in ("gold", "predicted", "correct")))
+    of_gold = [figures["f1"] for figures in own if figures["gold"]]
+    return {
+        "f1": whole["f1"],
+        "macro_f1": statistics.fmean(of_gold) if of_gold else 0.0,
+        **whole,
+        "per_label": per_label,
+    }
+
+
+def entity_counts(gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
+    """One sentence's (found, wrongly found, missed) entities of each label."""
+    return compared(gold, predicted, lambda span: span[2])
 
 
 class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):

@@ -10,18 +10,20 @@ from itertools import islice
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skipping
 from elmo.tasks.ner.data import (
     TaggedSentence,
     in_documents,
     require_distinct,
     require_filled,
+    require_place,
     require_two_columns,
     require_width,
     sound_blocks,
 )
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import TextReading
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import look_at
 from elmo.text.formats.columns import (
@@ -112,7 +114,7 @@ def is_treebank(lines: Sequence[str]) -> bool:
 
 
 def _of_treebank(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     document = 0
 
@@ -125,17 +127,17 @@ def _of_treebank(
     for number, (sentence, rows, own_document) in enumerate(found):
         place = _place_in_treebank(sentence.names, columns[1], name)
         token_place = columns[0] - 1 if columns[0] else sentence.names.index("FORM")
-        _require_place(token_place, len(sentence.names), "token_column", name)
+        require_place(token_place, len(sentence.names), "token_column", name)
         if number == 0:
             require_kept_words([rows for _, rows, _ in found[:_SENTENCES_LOOKED_AT]], token_place, name)
         tags, column = [row[place] for row in rows], sentence.names[place]
         if (at := _untagged(tags, column)) is not None:
             line = sentence.numbers[at]
-            error = TextError(
+            message = (
                 f"{name}:{line}: the word {sentence.tokens[at]!r} has no {column} ({tags[at]!r}). Fix the line, name "
                 "another column with --tag-column, or leave such sentences out with --errors skip."
             )
-            skip_or_raise(error, line, on_bad)
+            report(on_bad, line, message)
             continue
         yield TagSentence(
             [row[token_place] for row in rows],
@@ -163,7 +165,7 @@ def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
             "--tag-column."
         )
     place = (int(asked) or len(names)) - 1 if asked.isdecimal() else upper.index(asked)
-    _require_place(place, len(names), "tag_column", name)
+    require_place(place, len(names), "tag_column", name)
     if upper[place] in ("ID", "FORM"):
         raise ConfigError(
             f"{name}: tag_column is {column!r}, which is the column {names[place]} of a CoNLL-U file, not one of tags. "
@@ -172,15 +174,8 @@ def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
     return place
 
 
-def _require_place(place: int, num_columns: int, flag: str, where: str) -> None:
-    if not 0 <= place < num_columns:
-        raise ConfigError(
-            f"{where}: {flag} is {place + 1}, but the file has {num_columns} columns. Count from 1; 0 is the default."
-        )
-
-
 def _of_columns(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: OnBadExample | None
+    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     found = list(column_sentences(lines, name, on_bad))
     sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
@@ -206,7 +201,7 @@ def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]],
     num_columns = len(sample[0][0])
     require_two_columns(num_columns, "Rome PROPN", where)
     token_place = columns[0] - 1 if columns[0] else column_of_words(sample) or 0
-    _require_place(token_place, num_columns, "token_column", where)
+    require_place(token_place, num_columns, "token_column", where)
     if columns[1] == AUTO:
         tag_place = _only_column_of_tags(sample, token_place, where)
     elif columns[1].isdecimal():
@@ -216,7 +211,7 @@ def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]],
             f"{where}: tag_column is {columns[1]!r}, but only a CoNLL-U file (ten columns between tabs, the first of "
             f"which counts the words) has names of columns. Give the number of one of its {num_columns} columns."
         )
-    _require_place(tag_place, num_columns, "tag_column", where)
+    require_place(tag_place, num_columns, "tag_column", where)
     require_distinct(token_place, tag_place, num_columns, where)
     return token_place, tag_place
 

@@ -15,14 +15,17 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.labels import require_label_column
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.json_array import array_elements
 from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
@@ -35,7 +38,6 @@ _SIDES = ("sentence1", "sentence2")
 # What other data sets call these fields.
 _OTHER_NAMES = {"label": _LABEL, "premise": "sentence1", "hypothesis": "sentence2", "guid": _ID}
 _BEGINS_ARRAY = re.compile(r"\s*\[\s*(\{|$)")
-_BETWEEN_ITEMS = re.compile(r"[\s,]*")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 
@@ -90,11 +92,11 @@ def read_unlabelled_pairs(
     path: Path | str,
     tokenize: Tokenize,
     encoding: str = "utf-8",
-    on_bad_line: OnBadExample | None = None,
+    on_bad_line: BadLine | None = None,
     *,
     label_column: int = 1,
 ) -> Iterator[SentencePair]:
-    """The pairs of a file, in constant memory unless it is a JSON array; labels aren't read.
+    """The pairs of a file, in constant memory; labels aren't read.
 
     `on_bad_line`: called with the number and message of a line that is wrong, which is then left out. Without it,
     raises as `read_pairs`, and for a sentence without a token.
@@ -109,7 +111,7 @@ def _read(
     tokenize: Tokenize,
     *,
     labelled: bool,
-    on_bad: OnBadExample | None = None,
+    on_bad: BadLine | None = None,
     label_column: int = 1,
 ) -> Iterator[SentencePair]:
     header: list[str] | None = None
@@ -124,49 +126,26 @@ def _read(
                 header = names
                 continue
         where = f"{name}:{number}"
-        try:
+        with reporting(on_bad, number):
             if form == "json":
                 fields = _json_fields(line, where)
             else:
                 fields = _column_fields(line, header or _names_of(line, labelled, label_column), where, bool(header))
-            pair = _pair(fields, tokenize, labelled, name, number)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
-            yield pair
+            yield _pair(fields, tokenize, labelled, name, number)
 
 
 def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, str]]:
-    """Each line with its number; of a JSON array each item with the number of the line that it begins in."""
+    """Each line with its number; of a JSON array each element, likewise, as a line."""
     numbered = enumerate(lines, start=1)
     for number, line in numbered:
         if _BEGINS_ARRAY.match(line):
-            yield from _items(number, "\n".join([line, *(other for _, other in numbered)]), name)
+            array = array_elements(chain([line], (other for _, other in numbered)), name, number)
+            yield from ((begun, json.dumps(element)) for begun, element in array)
         else:
             yield number, line
             if line.strip():
                 break
     yield from numbered
-
-
-def _items(number: int, text: str, name: str) -> Iterator[tuple[int, str]]:
-    decoder, place = json.JSONDecoder(), text.index("[") + 1
-    while True:
-        begin = _BETWEEN_ITEMS.match(text, place)
-        assert begin is not None  # it may be empty
-        number += text.count("\n", place, begin.end())
-        place = begin.end()
-        if text.startswith("]", place):
-            return
-        try:
-            _, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            raise TextError(
-                f"{name}:{number}: not valid JSON ({error}). The file must be one list of objects; fix it there."
-            ) from None
-        yield number, text[place:end]
-        number += text.count("\n", place, end)
-        place = end
 
 
 def _known_names(names: Iterable[str]) -> list[str]:

@@ -10,6 +10,7 @@ from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.settings import SnliSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading
+from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import tokenizer
 
 
@@ -94,7 +95,7 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
 
     def read_unlabelled(self, path: Path | str, settings: SnliSettings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
-        tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
+        tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.tokenizer == AUTO else reading.tokenize
         column = settings.entailment.label_column
         return read_unlabelled_pairs(path, tokenize, reading.encoding, reading.on_bad, label_column=column)
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skip_or_raise, skipping
+from elmo.process.text_table import shortened
+from elmo.tasks.labelled_lines import labelled_lines, of_own_names, reporting, skipping
 from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 
@@ -78,7 +80,7 @@ def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]
 
 
 def questions_of(
-    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: OnBadExample | None = None
+    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: BadLine | None = None
 ) -> list[Question]:
     """The questions of a file that was read. Raises as `read_questions`.
 
@@ -89,16 +91,7 @@ def questions_of(
         found = _answerable(found, tree.source)
     if not found:
         raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
-    seen: dict[str, str] = {}
-    own = []
-    for number, question in enumerate(found, start=1):
-        try:
-            require_own_id(question, seen)
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
-            own.append(question)
-    return own
+    return of_own_names(found, require_own_id, on_bad)
 
 
 def _answerable(questions: list[Question], source: str) -> list[Question]:
@@ -147,20 +140,15 @@ def _quoted(text: str) -> str:
     return shown if shown.isprintable() else json.dumps(text)
 
 
-def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: OnBadExample | None) -> Iterator[Question]:
+def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: BadLine | None) -> Iterator[Question]:
     for article in tree["data"].items():
         title = article["title"].text() if "title" in article else ""
         for paragraph in article["paragraphs"].items():
-            try:
+            with reporting(on_bad, 0):
                 passage = _tokens(paragraph["context"], settings)
-            except TextError as error:
-                skip_or_raise(error, 0, on_bad)
-                continue
-            for node in paragraph["qas"].items():
-                try:
-                    yield _question(node, passage, title, settings, labelled)
-                except TextError as error:
-                    skip_or_raise(error, 0, on_bad)
+                for node in paragraph["qas"].items():
+                    with reporting(on_bad, 0):
+                        yield _question(node, passage, title, settings, labelled)
 
 
 def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:
@@ -228,18 +216,14 @@ def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
     if not 0 <= start < len(passage):
         place = f"which is outside its passage of {len(passage)} code points"
     else:
-        place = f"where the passage has {_short(passage[start : start + len(text)])!r}"
+        place = f"where the passage has {shortened(passage[start : start + len(text)], _SHOWN)!r}"
     found = passage.find(text)
     step = (
         f"The passage has it at {found}; answer_start counts code points from 0, neither bytes nor UTF-16 units"
         if found >= 0
         else "The passage doesn't have it anywhere; correct the answer or remove the question"
     )
-    return f"is {_short(text)!r} at {start}, {place}", step
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return f"is {shortened(text, _SHOWN)!r} at {start}, {place}", step
 
 
 def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
@@ -259,12 +243,10 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line == UNDECODABLE:
             continue
-        try:
+        with reporting(reading.on_bad, number):
             question = _question_of_line(line, number, f"{text_name(path)}:{number}", settings)
             require_own_id(question, seen)
             yield question
-        except TextError as error:
-            skip_or_raise(error, number, reading.on_bad)
 
 
 def _is_question(line: str) -> bool:

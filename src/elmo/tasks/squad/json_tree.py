@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import TextError
+from elmo.process.text_table import shortened
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
 from elmo.text.word_list import has_surrogate
@@ -84,9 +85,7 @@ class Node:
         return self._value
 
     def _unlike(self, name: str) -> TextError:
-        shown = json.dumps(self._value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return self.error(f"must be {name} (got {shown})", _CHECK_LAYOUT)
+        return self.error(f"must be {name} (got {shortened(json.dumps(self._value), 60)})", _CHECK_LAYOUT)
 
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:

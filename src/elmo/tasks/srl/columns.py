@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting
 from elmo.tasks.tags import Span
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
 
@@ -161,7 +162,7 @@ class ColumnSentence:
 
 
 def read_sentences_of_columns(
-    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: OnBadExample | None = None
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: BadLine | None = None
 ) -> Iterator[ColumnSentence]:
     """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
@@ -182,7 +183,7 @@ def read_sentences_of_columns(
 
 
 def _sentences_of_file(
-    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: OnBadExample | None
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: BadLine | None
 ) -> Iterator[ColumnSentence]:
     lines = list(labelled_lines(path, encoding, on_bad))
     if layout == "auto" and is_conll2012(lines):
@@ -198,11 +199,8 @@ def _sentences_of_file(
         comments = [line for line in block.comments if block is blocks[0] or not line.startswith(_END)]
         closing = [line for line in (after.comments if after else []) if line.startswith(_END)]
         sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), comments, closing)
-        try:
+        with reporting(on_bad, block.lines[0]):
             _check(sentence)
-        except TextError as error:
-            skip_or_raise(error, block.lines[0], on_bad)
-        else:
             yield sentence
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
@@ -79,10 +79,8 @@ def read_roles(
     with skipping(path, errors) as on_bad:
         for sentence in read_sentences_of_columns(path, layout, encoding, on_bad):
             _require_words(sentence)
-            try:
+            with reporting(on_bad, sentence.lines[0]):
                 found.append(_sentence(sentence, _propositions(sentence)))
-            except TextError as error:
-                skip_or_raise(error, sentence.lines[0], on_bad)
     if not found:
         raise nothing_in(path, "sentence")
     return found

@@ -11,14 +11,13 @@
    with pieces.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.counts import added, percentage, precision_recall_f1
+from elmo.tasks.counts import added, compared, percentage, precision_recall_f1
 from elmo.tasks.srl.columns import ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span
@@ -68,11 +67,7 @@ def arguments_of(spans: Iterable[Span]) -> list[Argument]:
 
 def proposition_counts(gold: Iterable[Span], predicted: Iterable[Span]) -> Counts:
     """(correct, excess, missed) arguments of each label of a proposition, "V" included."""
-    right, found = Counter(arguments_of(gold)), Counter(arguments_of(predicted))
-    parts = (right & found, found - right, right - found)
-    sums = [Counter(argument.label for argument in part.elements()) for part in parts]
-    labels = sorted({label for part in sums for label in part})
-    return {label: (sums[0][label], sums[1][label], sums[2][label]) for label in labels}
+    return compared(arguments_of(gold), arguments_of(predicted), lambda argument: argument.label)
 
 
 def argument_counts(pairs: Iterable[Pair]) -> Counts:
@@ -114,15 +109,11 @@ def _overall(sums: Counts) -> list[float]:
 
 
 def _plain_f1(pairs: Iterable[Pair], *, labelled: bool) -> float:
-    right = extra = missed = 0
-    for pair in pairs:
-        gold, found = (
-            Counter(span if labelled else span[:2] for span in spans if span[2] != PREDICATE)
-            for spans in (pair.gold, pair.predicted)
-        )
-        right += (gold & found).total()
-        extra += (found - gold).total()
-        missed += (gold - found).total()
+    def items(spans: Iterable[Span]) -> list[tuple[int | str, ...]]:
+        return [span if labelled else span[:2] for span in spans if span[2] != PREDICATE]
+
+    sums = added(compared(items(pair.gold), items(pair.predicted), lambda _: "") for pair in pairs)
+    right, extra, missed = sums.get("", (0, 0, 0))
     return percentage(2 * right, 2 * right + extra + missed)
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.labels import require_label_column
 from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.tokenizer import tokenizer
@@ -159,22 +160,19 @@ def _with_names(line: str, settings: ClassifierSettings) -> ClassifierSettings:
     return replace(settings, label_column=label, text_column=text, header=True)
 
 
-def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: OnBadExample | None) -> Iterator[LabelledSentence]:
+def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: BadLine | None) -> Iterator[LabelledSentence]:
     for number, line in lines:
-        try:
+        with reporting(on_bad, number):
             tokens, phrases = parse_tree(line, f"{name}:{number}")
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
             yield LabelledSentence(tokens, phrases[-1].label, phrases, name, number)
 
 
 def _rows(
-    lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings, on_bad: OnBadExample | None
+    lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings, on_bad: BadLine | None
 ) -> Iterator[LabelledSentence]:
     tokenize = tokenizer(settings.text_tokenizer)
     for number, line in lines:
-        try:
+        with reporting(on_bad, number):
             label, text = _cells(line, f"{name}:{number}", settings)
             tokens = tokenize(text)
             if not label or not tokens:
@@ -183,9 +181,6 @@ def _rows(
                     f"{name}:{number}: column {column} is empty, but a {'sentence' if label else 'label'} belongs "
                     "there. Fix the line or remove it."
                 )
-        except TextError as error:
-            skip_or_raise(error, number, on_bad)
-        else:
             yield LabelledSentence(tokens, label, (), name, number)
 
 

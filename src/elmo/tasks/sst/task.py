@@ -68,7 +68,7 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     ) -> "TaskModel[LabelledSentence, Prediction]":
         if settings.classifier.network == "biattentive":
             return super().build(settings, vocabulary, tokens)
-        from elmo.tasks.sst.last_state import LastState  # as `model`: --help must not load torch
+        from elmo.tasks.sst.model import LastState  # as `model`: --help must not load torch
 
         return LastState(settings.classifier, vocabulary, tokens)
 

@@ -6,14 +6,12 @@ A package adds an encoder by an entry point of the group `elmo.encoders`, whose 
 command line `--encoder package.module:function` names one without an entry point.
 """
 
-from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError
-from elmo.process.named_object import named_object
-from elmo.tasks.registry import loaded
+from elmo.process.named_object import find_object
 
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
@@ -55,18 +53,7 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
 
 
 def _factory(name: str) -> EncoderFactory:
-    installed = {point.name: point for point in entry_points(group=GROUP)}
-    if name in _COMPARED:
-        found: object = named_object(_COMPARED[name], "encoder")
-    elif name in installed:
-        found = loaded(installed[name], "encoder")
-    elif ":" in name:
-        found = named_object(name, "encoder")
-    else:
-        raise ConfigError(
-            f"encoder must be one of {', '.join(map(repr, (NONE, ELMO, *_COMPARED, *installed)))}, or "
-            f"package.module:function (got {name!r}). Change it or leave it out."
-        )
+    found = find_object(name, "encoder", _COMPARED, GROUP, others=(NONE, ELMO))
     if not isinstance(found, EncoderFactory):
         raise ConfigError(
             f"the encoder {name!r} is a {type(found).__name__}, not a function that makes an encoder. Name a function "

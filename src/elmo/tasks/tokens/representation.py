@@ -257,19 +257,3 @@ def mask_of(sentences: Sentences) -> Bool[Tensor, "batch tokens"]:
     """True where a sentence has a token."""
     lengths = torch.tensor([len(sentence) for sentence in sentences], dtype=torch.int64)
     return torch.arange(int(lengths.max()) if len(lengths) else 0)[None, :] < lengths[:, None]
-
-
-def load_learned_state(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Puts saved tensors into a task's model, in place. Raises ConfigError if names or shapes are of another model."""
-    own = model.state_dict()
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
-    if found != shapes:
-        name = min(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))
-        raise ConfigError(
-            f"{name!r} has shape {found.get(name)} among the saved tensors, but {shapes.get(name)} in this model "
-            "(None: it isn't there): they belong to a model with other settings or labels. Build it with the same ones."
-        )
-    with torch.no_grad():
-        for name, tensor in tensors.items():
-            own[name].copy_(tensor)

@@ -48,6 +48,11 @@ class BatchLimits:
         if start < len(order):
             yield order[start:]
 
+    def in_training(self, num_examples: int, least_batches: int) -> "BatchLimits":
+        """The same, but little data makes smaller batches (`FitSettings.least_batches`)."""
+        fewer = max(_SMALLEST_BATCH, num_examples // least_batches) if least_batches else self.examples
+        return replace(self, examples=min(self.examples, fewer))
+
     def _is_beyond(self, count: int, largest: int) -> bool:
         return 0 < self.tokens < count * largest or 0 < self.pairs < count * largest**2
 
@@ -101,15 +106,6 @@ def require_epoch(settings: FitSettings, num_examples: int) -> None:
 def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:
     """How large batches may be. What a model compares with each other in a batch is no more than in one long text."""
     return BatchLimits(settings.batch_size, settings.batch_tokens, (task.most_tokens or 0) ** 2)
-
-
-def training_limits(settings: FitSettings, task: Task[S, E, P], num_examples: int) -> BatchLimits:
-    """The same in training, where little data makes smaller batches (`FitSettings.least_batches`)."""
-    limits = limits_of(settings, task)
-    if not settings.least_batches:
-        return limits
-    fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
-    return replace(limits, examples=min(settings.batch_size, fewer))
 
 
 def require_moderate(task: Task[S, E, P], examples: Iterable[E]) -> None:

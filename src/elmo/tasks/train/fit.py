@@ -27,11 +27,7 @@ from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.apply import mean_loss, predict_all
-from elmo.tasks.train.batches import (
-    enough_memory_for,
-    shuffled_batches,
-    training_limits,
-)
+from elmo.tasks.train.batches import enough_memory_for, limits_of, shuffled_batches
 from elmo.tasks.train.fit_folder import FitFolder, FitPosition
 from elmo.tasks.train.optimizers import Learner
 
@@ -96,7 +92,7 @@ class _Fit(Generic[S, E, P]):
         self.learner = Learner(self.settings, self.model)
         self.sizes = [self.task.size(example) for example in self.train]
         self.position = self.folder.restore(self.model, self.learner)
-        self.limits = training_limits(self.settings, self.task, len(self.train))
+        self.limits = limits_of(self.settings, self.task).in_training(len(self.train), self.settings.least_batches)
         self.best_by = self.settings.best_by or self.task.metric
         self.batches = self._batches_of(self.position.epoch)
 

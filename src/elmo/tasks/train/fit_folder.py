@@ -20,12 +20,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import new_file, new_folder, recover
 from elmo.disk.bounded import open_regular
 from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
-from elmo.tasks.tokens.representation import load_learned_state
+from elmo.layer.elmo import load_tensors
 from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.tensor_file import disk_errors
@@ -68,8 +68,7 @@ class FitFolder:
         self.path = path
         for unfinished in path.glob(".*.unfinished"):  # of a killed process
             shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
-        for old in path.glob(".checkpoint.*.old"):  # killed between the two renames of a replacement
-            shutil.rmtree(old) if self._checkpoint.is_dir() else old.rename(self._checkpoint)
+        recover(self._checkpoint)
 
     @property
     def _checkpoint(self) -> Path:
@@ -108,7 +107,7 @@ class FitFolder:
         if self._checkpoint.is_dir():
             if changed := what_changed(self._checkpoint):
                 raise _damaged(self._checkpoint, changed)
-            load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
+            load_tensors(model.state_dict(), _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
             if learner.average.tensors():
                 learner.average.restore(_read(self._checkpoint / "average.safetensors"))
@@ -121,7 +120,7 @@ class FitFolder:
 
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""
-        load_learned_state(model, _read(self._best))
+        load_tensors(model.state_dict(), _read(self._best))
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""

@@ -1,6 +1,6 @@
 """TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -69,23 +69,23 @@ def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
     vocabulary = task.vocabulary(train, settings)
     for examples in scored.values():
         task.check(examples, vocabulary, settings)
-    trained_on = _trained_on(task, train, scored)
+    trained_on = _trained_on(task.sentences, train, scored)
     if not files.dev:
         train, scored["dev"] = _held_out(train, task.groups(train))
     return TaskData(train, scored["dev"], scored.get("test", []), vocabulary, trained_on, scored.get("second_test", []))
 
 
-def _trained_on(task: Task[S, E, P], train: list[E], others: Mapping[str, list[E]]) -> dict[str, tuple[int, int]]:
-    known = {_text_of(task, example) for example in train} if any(others.values()) else set()
+def _trained_on(
+    sentences: Callable[[E], Sequence[Sequence[str]]], train: list[E], others: Mapping[str, list[E]]
+) -> dict[str, tuple[int, int]]:
+    def text_of(example: E) -> Hashable:
+        return tuple(map(tuple, sentences(example)))
+
+    known = set(map(text_of, train)) if any(others.values()) else set()
     counts = {
-        name: (sum(_text_of(task, one) in known for one in examples), len(examples))
-        for name, examples in others.items()
+        name: (sum(text_of(one) in known for one in examples), len(examples)) for name, examples in others.items()
     }
     return {name: (count, total) for name, (count, total) in counts.items() if count and count >= _LARGE_SHARE * total}
-
-
-def _text_of(task: Task[S, E, P], example: E) -> Hashable:
-    return tuple(map(tuple, task.sentences(example)))
 
 
 def _held_out(examples: list[E], groups: list[Hashable]) -> tuple[list[E], list[E]]:

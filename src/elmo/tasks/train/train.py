@@ -15,7 +15,7 @@ from typing import Any, Generic
 
 import torch
 
-from elmo.disk.atomic import copied_folder, new_file
+from elmo.disk.atomic import copied_folder, write_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, Interrupted
@@ -189,9 +189,7 @@ def _scored(
     """Scores; predictions and counts are written to `path` with their endings."""
     predictions = predict_all(model, job.task, examples, job.settings.fit, progress=progress)
     lines = job.task.write(zip(examples, predictions, strict=True))
-    text = "".join(line + "\n" for line in lines)
-    with new_file(path.with_suffix(".predictions"), size=len(text), force=True) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+    write_file(path.with_suffix(".predictions"), "".join(line + "\n" for line in lines).encode())
     scores = job.task.score(examples, predictions)
     job.task.figure(scores, job.task.metric)
     if (counts := example_counts(job.task, examples, predictions, scores)) is not None:

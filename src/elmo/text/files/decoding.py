@@ -91,9 +91,10 @@ def decoded_block(
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
         require_text(block.partition(b"\n")[0], name)
-        if block == _BOM:  # a line with nothing else in it
+        kept = _without_mark(block, name, encoding)
+        if block and not kept:  # a line with nothing else in it
             return [""]
-        block = _without_mark(block, name, encoding)
+        block = kept
     try:
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:

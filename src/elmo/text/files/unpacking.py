@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
-from elmo.errors import MissingExtraError
+from elmo.process.extra_library import extra_library
 
 PARQUET = ".parquet"
 _ROWS_AT_ONCE = 1024
@@ -23,11 +23,8 @@ def _open_zstd(raw: BinaryIO) -> Any:
     # By name, since neither is a library this room needs.
     with contextlib.suppress(ImportError):
         return pkgutil.resolve_name("compression.zstd:open")(raw)
-    try:
-        unpacking = pkgutil.resolve_name("pyarrow:CompressedInputStream")
-    except ImportError:
-        raise MissingExtraError("pyarrow", "data", "unpacking .zst before Python 3.14") from None
-    return io.BufferedReader(unpacking(raw, "zstd"))
+    pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
+    return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
 
 
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
@@ -45,10 +42,8 @@ def open_parquet(raw: BinaryIO) -> BinaryIO:
 
     Raises MissingExtraError without pyarrow, OSError for what isn't Parquet.
     """
-    try:
-        parquet, types = (pkgutil.resolve_name(f"pyarrow.{name}") for name in ("parquet", "types"))
-    except ImportError:
-        raise MissingExtraError("pyarrow", "data", "reading texts from Parquet") from None
+    purpose = "reading texts from Parquet"
+    parquet, types = (extra_library(f"pyarrow.{name}", "data", purpose) for name in ("parquet", "types"))
 
     def is_text(kind: Any) -> bool:
         if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind):

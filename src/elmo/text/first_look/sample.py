@@ -203,18 +203,17 @@ def opened(
     paths: Sequence[Path | str],
     reading: Reading,
     *,
-    tokenize: Tokenize | None = None,
     marks: Marks | None = None,
     on_bad_line: BadLine | None = None,
 ) -> tuple[FirstLook, Iterator[PlacedSentence]]:
     """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice.
 
-    `tokenize`: instead of the function of the tokenizer; `marks`: as for `placed_sentences`.
+    `marks`: as for `placed_sentences`.
     """
     rows = placed_rows(paths, reading, on_bad_line=on_bad_line)
     first = list(islice(rows, LINES_LOOKED_AT if reading.tokenizer == AUTO else _LINES_OF_STREAMS))
     look = look_at((row.content for row in first), reading, text_name(paths[0]))
-    return look, sentences_of(chain(first, rows), look.reading, tokenize, marks)
+    return look, sentences_of(chain(first, rows), look.reading, marks=marks)
 
 
 def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:

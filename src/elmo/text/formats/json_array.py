@@ -28,7 +28,7 @@ def array_as_lines(lines: Iterable[bytes], name: str, encoding: str, field: str)
     Raises TextError with file and line for what isn't a JSON array, and for an array of words, which could be one
     tokenized sentence or many texts.
     """
-    found = _elements(decoded(lines, name, encoding, None), name)
+    found = (element for _, element in array_elements(decoded(lines, name, encoding, None), name))
     first = list(islice(found, _ELEMENTS_LOOKED_AT))
     if is_flat_list(first):
         raise TextError(
@@ -50,8 +50,10 @@ _MARKS = {
 }
 
 
-def _elements(lines: Iterator[str], name: str) -> Iterator[object]:
-    text, number, state, enough = "", 1, "start", 0
+def array_elements(lines: Iterable[str], name: str, first: int = 1) -> Iterator[tuple[int, object]]:
+    """Each element with the number of the line that it begins in. `first`: the number of the first line. Raises
+    TextError with file and line for what isn't a JSON array."""
+    text, number, state, enough = "", first, "start", 0
     for line in chain(lines, [None]):
         text += "" if line is None else line + "\n"
         # An element that isn't whole is tried again when it is twice as long: a long one shall cost no square of it.
@@ -76,7 +78,7 @@ def _elements(lines: Iterator[str], name: str) -> Iterator[object]:
                 break
             except (RecursionError, ValueError):
                 raise _not_an_array(name, begun, "it is nested too deeply, or has too long a number") from None
-            yield element
+            yield begun, element
             state = "comma or end"
         else:
             enough = 0

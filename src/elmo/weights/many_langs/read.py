@@ -1,7 +1,7 @@
 """ELMoForManyLangs folders -> Checkpoint.
 
     config.json          of the training; only `config_path`, the architecture file's name, matters
-    char.dic  word.dic   symbol<TAB>id, UTF-8: see `tokens`
+    char.dic  word.dic   symbol<TAB>id, UTF-8
     token_embedder.pkl   PyTorch state dicts, which `elmo.weights.pickle` reads as data
     encoder.pkl
 
@@ -9,26 +9,46 @@ Source: HIT-SCIR/ELMoForManyLangs `elmo.py`, `frontend.py`, `modules/`; Che et a
 
 - ids count from 0 there; here every id moves up by 1, because 0 means no token, and each embedding gets a zero row 0;
 - a highway's rows are [nonlinear, gate] with y = g x + (1 - g) relu(..), so that our gate is the negative of theirs;
-- LSTMs are AllenNLP's: gates are i, f, j, o, and the forget bias is in the bias already.
+- LSTMs are AllenNLP's: gates are i, f, j, o, and the forget bias is in the bias already;
+- the released code opens a word with `<eow>` and closes it with `<bow>`, in training and in use; a word is cut before
+  it is looked up, in both dictionaries; their lines are stripped before they are split.
 """
 
-from collections.abc import Iterator, Mapping
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_file
+from elmo.disk.bounded import is_file, read_bytes, readable
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap, WordMap
+from elmo.text.word_list import most_bytes
 from elmo.weights.allennlp.names import with_padding_row
 from elmo.weights.allennlp.state_dict import lstm_shapes, lstm_tensors
 from elmo.weights.checkpoint import Checkpoint, read_hashed
-from elmo.weights.many_langs.tokens import GET_AGAIN, read_token_map
 from elmo.weights.pickle import read_state_dict
 from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
+
+BOUNDARY_TOKENS = ("<bos>", "<eos>")
+UNKNOWN = "<oov>"
+IDEOGRAPHIC_SPACE = "\u3000"
+# Ours -> theirs; the words' begin and end are swapped on purpose (see the quirks).
+_MARKS = {
+    "begin_sentence": "<bos>",
+    "end_sentence": "<eos>",
+    "begin_word": "<eow>",
+    "end_word": "<bow>",
+    "padding": "<pad>",
+    "unknown": UNKNOWN,
+}
+GET_AGAIN = "Get the folder again from the model's publisher, all its files together."
 
 PICKLES = ("token_embedder.pkl", "encoder.pkl")
 WORDS, CHARACTERS = "word_emb_layer.embedding.weight", "char_emb_layer.embedding.weight"
@@ -197,3 +217,52 @@ def _rows(embedder: Mapping[str, np.ndarray], name: str) -> int:
     """Rows of an embedding with ours prepended; its other sizes are checked later, with everything else."""
     array = embedder.get(name)
     return 1 + (len(array) if array is not None and array.ndim else 0)
+
+
+def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
+    """The token map of the folder's model. Raises `WeightFileError` with file and line."""
+    limit = config.max_characters_per_token
+    characters = words = None
+    if config.has_characters:
+        path = folder / "char.dic"
+        dictionary = _read_dictionary(path, config.num_characters, _MARKS.values())
+        marks = {ours: dictionary[theirs] for ours, theirs in _MARKS.items()}
+        characters = CharacterMap.for_dictionary(dictionary, marks, limit, BOUNDARY_TOKENS)
+        characters = replace(characters, num_characters=config.num_characters)
+    if config.has_words:
+        dictionary = _read_dictionary(folder / "word.dic", config.num_words, (*BOUNDARY_TOKENS, UNKNOWN))
+        words = WordMap(dictionary, UNKNOWN, max_characters=limit - 2, boundary_tokens=BOUNDARY_TOKENS)
+    return TokenMap(characters, words)
+
+
+def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[str, int]:
+    """symbol -> id, moved up by 1. A symbol that occurs twice has its last id, as in the original."""
+    with readable(path, WeightFileError, GET_AGAIN):
+        content = read_bytes(path, limit=most_bytes(num_ids))
+    dictionary = {}
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")
+        if not 0 <= theirs < num_ids - 1:
+            raise WeightFileError(
+                f"{path}:{number}: id {theirs} of {symbol!r} has no row: the embedding in token_embedder.pkl has "
+                f"{num_ids - 1} rows, so these files belong to different models. {GET_AGAIN}"
+            )
+        dictionary[symbol] = theirs + 1
+    if missing := [symbol for symbol in needed if symbol not in dictionary]:
+        raise WeightFileError(
+            f"{path}: {missing[0]!r} is missing, which every sentence needs: the file is damaged or cut short. "
+            f"{GET_AGAIN}"
+        )
+    return dictionary
+
+
+def _read_line(line: bytes, where: str) -> tuple[str, int]:
+    try:
+        # The original strips before it splits: a symbol of white space vanishes, which then means U+3000.
+        fields = line.decode("utf-8").strip().split("\t")
+        symbol, number = fields if len(fields) > 1 else (IDEOGRAPHIC_SPACE, fields[0])
+        return symbol, int(number)
+    except ValueError as error:
+        raise WeightFileError(
+            f"{where}: is not 'symbol<TAB>id' in UTF-8 ({error}): {line[:40]!r}. {GET_AGAIN}"
+        ) from None

@@ -8,9 +8,13 @@ name -> source_of   its files and their addresses
 One process downloads a model, others wait for it. What a killed process has begun is continued.
 """
 
+import errno
 import hashlib
 import shutil
+import struct
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,16 +25,18 @@ from elmo.disk.bounded import file_hash, is_file
 from elmo.disk.cache import cache_folder
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json, write_json
-from elmo.errors import OutputError, WeightFileError
+from elmo.errors import ElmoError, OutputError, WeightFileError
 from elmo.process.progress.report import Progress, following
 from elmo.weights import formats
 from elmo.weights.catalogue import MAX_BYTES, published_hash
 from elmo.weights.published.sources import RemoteFile, Source, source_of
 from elmo.weights.published.transfer import Refused, discard, transfer
-from elmo.weights.published.unpack import unpack, unpacked_size
 
 WAIT = 3600.0
 """Seconds to wait for another process that downloads the same model."""
+
+MAX_ENTRIES = 64
+"""Files of an archive, which may be damaged or hostile like any other: a model has about ten."""
 
 _MAGIC = {".hdf5": b"\x89HDF\r\n\x1a\n", ".zip": b"PK\x03\x04"}
 
@@ -224,3 +230,45 @@ def _by_hand(source: Source, folder: Path) -> str:
     files = " and ".join(file.publisher for file in source.files)
     how = f"unpack it into {folder}" if source.is_archive else f"put them into {folder}"
     return f"By hand: get {files} where there is a network and {how}; the name works then."
+
+
+def unpacked_size(archive: Path, *, max_bytes: int) -> int:
+    """The bytes of all files in `archive`, as it states them. Raises WeightFileError if it is none or over a limit."""
+    with _opened(archive) as opened:
+        files = [entry for entry in opened.infolist() if not entry.is_dir()]
+    size = sum(entry.file_size for entry in files)
+    if len(files) > MAX_ENTRIES or size > max_bytes:
+        raise WeightFileError(
+            f"{archive.name}: is not unpacked: it has {len(files):,} files of {size:,} bytes, a model has at most "
+            f"{MAX_ENTRIES} files of {max_bytes:,} bytes. Get the archive from the model's publisher."
+        )
+    return size
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpacks the files into the existing, empty `folder`; a single folder around all of them is left out.
+
+    Call `unpacked_size` before. zipfile writes plain files within `folder`, whatever their names say, of no more bytes
+    than the archive states for each, and compares their checksums. Raises WeightFileError.
+    """
+    with _opened(archive) as opened:
+        opened.extractall(folder)
+    inside = list(folder.iterdir())
+    if len(inside) == 1 and inside[0].is_dir():
+        outer = inside[0].rename(folder / f"{archive.name}.folder")  # a file in it may have the folder's name
+        for path in list(outer.iterdir()):
+            path.rename(folder / path.name)
+        outer.rmdir()
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            yield opened
+    except ElmoError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk, not of the archive
+            raise
+        raise WeightFileError(f"{archive.name}: is not a valid zip archive: {error}. Get it again.") from None

@@ -12,19 +12,15 @@ from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, ModelOption, Ou
 from elmo.cli.early_checks import As
 from elmo.cli.inputs import ReadingFlags
 from elmo.errors import ConfigError
-from elmo.text.files.text_file import STDIN, is_file
+from elmo.text.files.text_file import STDIN, format_of_name, is_file, is_packed
 from elmo.text.reading.settings import Reading, TextForm
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
     from elmo.layer_choice import Layers
 
-# Of what must be meant to be the name of a file.
-_FILE_ENDINGS = (
-    *(".txt", ".text", ".md", ".jsonl", ".ndjson", ".conll", ".conllu", ".csv", ".tsv"),
-    *(".fasta", ".fa", ".faa"),
-    *(".gz", ".xz", ".bz2", ".zst"),
-)
+# Of what must be meant to be the name of a file, beside those that tell a format.
+_FILE_ENDINGS = (".txt", ".text", ".md", ".fa")
 # That joining files and embedding none heeds, and that a file of vectors is needed for.
 _OF_JOINING = {"--join", "--output", "--force", "--json", "--quiet"}
 _OF_FILES = {
@@ -127,7 +123,8 @@ def require_sense(arguments: Arguments) -> None:
 
 def is_meant_as_file(text: str) -> bool:
     """Whether it looks like the name of a file."""
-    return not any(map(str.isspace, text)) and (Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text)
+    has_ending = Path(text).suffix.lower() in _FILE_ENDINGS or is_packed(text) or format_of_name(text) is not None
+    return not any(map(str.isspace, text)) and ("/" in text or has_ending)
 
 
 def checked_layers(arguments: Arguments) -> "Layers":

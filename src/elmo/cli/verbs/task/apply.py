@@ -34,7 +34,7 @@ from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import STDIN, text_name
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import foreign_warning
-from elmo.text.reading.settings import AUTO, Reading, text_files
+from elmo.text.reading.settings import Reading, text_files
 
 
 @dataclass(frozen=True)
@@ -191,15 +191,9 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
     vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names, is_named=arguments.json and len(names) > 1)
     how = TextReading(
-        str.split if reading.tokenizer == AUTO else reading.tokenize,
-        reading.encoding,
-        reading.errors,
-        found.skip,
-        reading.format,
-        reading.field,
-        reading.sentences,
+        **vars(reading),
+        on_bad_line=found.skip,
         on_look=lambda look: print_first_look(look, vocabulary, quiet=False, other_model=OTHER_BILM),
-        is_auto=reading.tokenizer == AUTO,
     )
     examples = found.read(task, settings, how)
     first = [example for example in [next(examples, None)] if example is not None]

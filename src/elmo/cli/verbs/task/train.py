@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal
 
 import tyro
 
@@ -16,6 +16,9 @@ from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
+
+if TYPE_CHECKING:
+    from elmo.tasks.train.job import AnyJob
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,13 @@ class Training(Generic[S]):
     quiet: Switch = False
     """No progress and no tables."""
 
+    def job(self, task: AnyTask, settings: Any, output: Path, **options: Any) -> "AnyJob":
+        """What is trained. `options`: further ones of `RunOptions`."""
+        from elmo.tasks.train.job import Files, Job, RunOptions
+
+        own = RunOptions(cache=self.cache, cache_dtype=self.cache_dtype, resume=self.resume, **options)
+        return Job(task, settings, Files(self.train, self.dev, self.test), output, own)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Train(Training[S], Generic[S]):
@@ -70,16 +80,8 @@ def train(argv: list[str]) -> int:
         settings_later=True,
     )
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json", _ignored)
-    from elmo.tasks.train.job import Files, Job, RunOptions
-
-    options = RunOptions(
-        seeds=arguments.seeds,
-        cache=arguments.cache,
-        cache_dtype=arguments.cache_dtype,
-        include_bilm=arguments.include_bilm,
-        resume=arguments.resume,
-    )
-    job = Job(task, settings, Files(arguments.train, arguments.dev, arguments.test), arguments.output, options)
+    options = {"seeds": arguments.seeds, "include_bilm": arguments.include_bilm}
+    job = arguments.job(task, settings, arguments.output, **options)
     task.check_settings(settings)
     job.require_free()
     from elmo.tasks.train.train import train
