@@ -13,6 +13,7 @@ a biLM reads them, and the instance covers all of them.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers.expat.errors import messages
 
@@ -59,34 +60,41 @@ def read_sentences(path: Path | str) -> Iterator[AnnotatedSentence]:
 
     Entities that a file declares itself are refused. Raises TextError with file and line for what isn't this format.
     """
+    document, sentence = "", None
+    for where, event, element in _events(path):
+        if event == "start" and element.tag == "text":
+            document = _needed(element, "id", where)
+        elif event == "start" and element.tag == "sentence":
+            sentence = _Open()
+        elif element.tag in ("wf", "instance"):
+            if sentence is None:
+                raise _wrong(where, f"<{element.tag}> is outside a sentence")
+            if event == "end":
+                _add(element, sentence, where)
+        elif element.tag == "sentence" and sentence is not None:
+            yield AnnotatedSentence(document, tuple(sentence.tokens), tuple(sentence.instances))
+            sentence = None
+        if event == "end":
+            element.clear()  # or the whole corpus would be in memory in the end
+
+
+def _events(path: Path | str) -> Iterator[tuple[str, str, Element]]:
+    """The file and line, "start" or "end", and the element."""
     check_is_text_file(path)
-    parser, document = XMLPullParser(("start", "end")), ""
-    sentence: _Open | None = None
+    parser, where = XMLPullParser(("start", "end")), f"{path}:1"
     try:
         for number, line in enumerate(byte_lines(path), 1):
             where = f"{path}:{number}"
             if b"<!ENTITY" in line:
                 raise _wrong(where, "declares an entity, which no corpus of this format needs")
             parser.feed(line)
-            for event, element in parser.read_events():
-                if event == "start" and element.tag == "text":
-                    document = _needed(element, "id", where)
-                elif event == "start" and element.tag == "sentence":
-                    sentence = _Open()
-                elif element.tag in ("wf", "instance"):
-                    if sentence is None:
-                        raise _wrong(where, f"<{element.tag}> is outside a sentence")
-                    if event == "end":
-                        _add(element, sentence, where)
-                elif element.tag == "sentence" and sentence is not None:
-                    yield AnnotatedSentence(document, tuple(sentence.tokens), tuple(sentence.instances))
-                    sentence = None
-                if event == "end":
-                    element.clear()  # or the whole corpus would be in memory in the end
+            yield from ((where, *event) for event in cast(Iterator[tuple[str, Element]], parser.read_events()))
         parser.close()
     except ParseError as error:
         reason = messages[error.code]
         raise TextError(f"{path}:{error.position[0]}: is not well-formed XML: {reason}. Get the file again.") from None
+    # expat may hold what follows a tag of several lines back until the end.
+    yield from ((where, *event) for event in cast(Iterator[tuple[str, Element]], parser.read_events()))
 
 
 def _add(element: Element, sentence: _Open, where: str) -> None:
