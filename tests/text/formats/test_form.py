@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -156,10 +157,8 @@ def test_parquet_is_read_by_batches_whatever_the_size_of_its_row_groups(tmp_path
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
 
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr("pkgutil.resolve_name", missing)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "pyarrow.parquet", raising=False)
     with pytest.raises(MissingExtraError, match=r"reading texts from Parquet needs pyarrow.*'pyelmo\[data\]'"):
         list(read_sentences(tmp_path / "t.parquet", field="tokens"))
 
