@@ -93,7 +93,7 @@ def _events(path: Path | str) -> Iterator[tuple[str, str, Element]]:
     except ParseError as error:
         reason = messages[error.code]
         raise TextError(f"{path}:{error.position[0]}: is not well-formed XML: {reason}. Get the file again.") from None
-    # expat may hold what follows a tag of several lines back until the end.
+    # expat may hold what follows a tag of many lines back until the end.
     yield from ((where, *event) for event in cast(Iterator[tuple[str, Element]], parser.read_events()))
 
 
