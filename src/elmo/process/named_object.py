@@ -14,9 +14,9 @@ def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, o
     `what`: what it should be, for messages ("task"). `others`: names that the caller knows, for the message. Raises
     ConfigError if there is none, or it can't be imported.
     """
-    added = installed(group)
     if name in built_in:
         return pkgutil.resolve_name(built_in[name])
+    added = installed(group)  # looks into every installed package
     if name in added:
         return _loaded(added[name], what)
     if ":" in name:
