@@ -10,7 +10,7 @@ An element can hold several words with blanks between them ("primary election").
 a biLM reads them, and the instance covers all of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -81,20 +81,20 @@ def read_sentences(path: Path | str) -> Iterator[AnnotatedSentence]:
 def _events(path: Path | str) -> Iterator[tuple[str, str, Element]]:
     """The file and line, "start" or "end", and the element."""
     check_is_text_file(path)
-    parser, where = XMLPullParser(("start", "end")), f"{path}:1"
+    parser, number = XMLPullParser(("start", "end")), 1
+    read = cast(Callable[[], Iterator[tuple[str, Element]]], parser.read_events)
     try:
         for number, line in enumerate(byte_lines(path), 1):
-            where = f"{path}:{number}"
             if b"<!ENTITY" in line:
-                raise _wrong(where, "declares an entity, which no corpus of this format needs")
+                raise _wrong(f"{path}:{number}", "declares an entity, which no corpus of this format needs")
             parser.feed(line)
-            yield from ((where, *event) for event in cast(Iterator[tuple[str, Element]], parser.read_events()))
+            yield from ((f"{path}:{number}", *event) for event in read())
         parser.close()
+        # expat may hold what follows a tag of many lines back until the end.
+        yield from ((f"{path}:{number}", *event) for event in read())
     except ParseError as error:
         reason = messages[error.code]
         raise TextError(f"{path}:{error.position[0]}: is not well-formed XML: {reason}. Get the file again.") from None
-    # expat may hold what follows a tag of many lines back until the end.
-    yield from ((where, *event) for event in cast(Iterator[tuple[str, Element]], parser.read_events()))
 
 
 def _add(element: Element, sentence: _Open, where: str) -> None:
