@@ -67,14 +67,15 @@ class ElmoModule(InputModule):
     ) -> None:
         super().__init__()
         self.reference = ModelReference(model, dtype, state, model_hash)
-        layers = layers if isinstance(layers, str) else np.asarray(layers).tolist()  # as JSON has them
-        self.layers, self.tokenizer_name, self.dtype, self.state = layers, tokenizer_name, dtype, state
+        is_mix = isinstance(layers, str) and layers == MIX
+        self.dim = self.reference.dim("average" if is_mix else layers)  # refuses what chooses no layers
+        self.layers = layers if isinstance(layers, str) else np.asarray(layers).tolist()  # as JSON has them
+        self.tokenizer_name, self.dtype, self.state = tokenizer_name, dtype, state
         self.plain_quotes = plain_quotes
         self.weights = self.gamma = None
-        if layers == MIX:
+        if is_mix:
             self.weights = nn.Parameter(torch.zeros(self.reference.embedder.num_layers))
             self.gamma = nn.Parameter(torch.ones(1))
-        self.dim = self.reference.dim("average" if layers == MIX else layers)
 
     @property
     def model(self) -> str | None:

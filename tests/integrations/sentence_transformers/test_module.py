@@ -72,10 +72,10 @@ def test_the_untrained_mix_is_the_average(tiny_model):
     np.testing.assert_allclose(mixed, made(tiny_model).encode(TEXTS), atol=1e-6)
 
 
-@pytest.mark.parametrize("layers", ["average", "mix"])
+@pytest.mark.parametrize("layers", ["average", "mix", [np.float32(0.5), 0, 1], np.ones(3), torch.ones(3)], ids=str)
 def test_saved_and_loaded_gives_the_same_and_holds_no_weights(tiny_model, tmp_path, layers):
     model = SentenceTransformer(modules=elmo_modules(tiny_model, layers=layers), prompts={"q": "a "}, device="cpu")
-    if layers == "mix":
+    if isinstance(layers, str) and layers == "mix":
         with torch.no_grad():
             model[0].weights.copy_(torch.tensor([1.0, -2.0, 0.5]))
     before = model.encode(TEXTS)
@@ -145,7 +145,7 @@ def test_two_processes_give_the_same_vectors(tiny_model):
 
 
 def test_settings_that_make_no_sense_are_errors(tiny_model):
-    for settings in ({"state": "carry"}, {"layers": "bottom"}):
+    for settings in ({"state": "carry"}, {"layers": "bottom"}, {"layers": [1, [2], 3]}):
         with pytest.raises(ConfigError):
             ElmoModule(tiny_model, **settings)
     with pytest.raises(ConfigError, match="there is no tokenizer"):
