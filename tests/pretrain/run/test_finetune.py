@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, Interrupted, TextError, WeightFileError
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError, WeightFileError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
@@ -82,6 +83,15 @@ def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData
     one, other = read_checkpoint(model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert list(found.before) == ["valid"]
+
+
+def test_without_tensorboard_nothing_is_begun(
+    model: Path, medical: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(MissingExtraError):
+        finetune(model, medical, tmp_path / "run", config=RECIPE, log_to="tensorboard")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow

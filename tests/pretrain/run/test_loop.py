@@ -606,6 +606,7 @@ def test_without_tensorboard_the_line_to_install_it_is_named(
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[tensorboard\]'"):
         pretrain(recipe, data, tmp_path / "run", log_to="tensorboard")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("optimizer", ["adagrad", "adamw"])

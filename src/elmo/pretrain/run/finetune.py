@@ -23,7 +23,7 @@ from elmo.pretrain.run.held_out import HeldOut, text_file, validation
 from elmo.pretrain.run.loop import Loop, beginning, facts_of
 from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
-from elmo.pretrain.run.watch import LogTo, Watch
+from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
@@ -71,6 +71,7 @@ def finetune(
     with stop_flag() as flag, following(progress) as reported:
         with beginning(ranks, flag):
             run.require_free()
+            curve_writer(log_to)  # installed?
             files = hub.resolve(model)
             checkpoint = formats.read(files)
             trainer = _trainer_of(checkpoint, data, config, files, ranks)

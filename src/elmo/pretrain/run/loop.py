@@ -16,7 +16,7 @@ from elmo.pretrain.ranks.distributed import FirstFailed, Ranks
 from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
-from elmo.pretrain.run.watch import LogTo, Watch
+from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.stream import RunPosition
@@ -53,6 +53,7 @@ def pretrain(
             ranks.rows(config.batch_size)  # enough rows?
             _check_patience(config, data)
             run.require_free()
+            curve_writer(log_to)  # installed?
             require_memory(config, data, ranks)
             trainer = Trainer(config, data, ranks=ranks)
         run.begin(config, {"data": data.report})

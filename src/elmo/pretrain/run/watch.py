@@ -30,8 +30,9 @@ class Watch:
         self.trainer = trainer
         self.progress = progress if trainer.ranks.is_first else SILENT
         self.loss_name = "sampled loss" if trainer.config.softmax == "sampled" else "loss"
-        boards = log_to == "tensorboard" and trainer.ranks.is_first
-        self._board = _board(run, trainer.step_number) if boards else None
+        writer = curve_writer(log_to) if trainer.ranks.is_first else None
+        # The points of steps that will be taken again are dropped.
+        self._board = writer and writer(str(run.path / "tensorboard"), purge_step=trainer.step_number + 1)
         self._first_step = trainer.step_number
         self._begun = self._clock = time.perf_counter()
         self._counted = 0
@@ -132,10 +133,12 @@ class Watch:
             self._board.add_scalar(name, value, self.trainer.step_number)
 
 
-def _board(run: RunFolder, step: int) -> Any:
-    """TensorBoard's writer; the points of steps that will be taken again are dropped."""
+def curve_writer(log_to: LogTo) -> Any:
+    """The class of TensorBoard's writer, None if no curves are asked for. Raises MissingExtraError."""
+    if log_to != "tensorboard":
+        return None
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise MissingExtraError("tensorboard", "tensorboard", "--log tensorboard") from None
-    return SummaryWriter(str(run.path / "tensorboard"), purge_step=step + 1)
+    return SummaryWriter
