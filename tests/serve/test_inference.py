@@ -67,5 +67,7 @@ def test_hugging_faces_client_gets_the_librarys_vectors(live, embedder):
     for address in (live.url, f"{live.url}/embed"):
         client = hub.InferenceClient(address)
         assert np.array_equal(client.feature_extraction(TEXTS), expected)
+        if tuple(map(int, hub.__version__.split(".")[:2])) < (0, 34):
+            continue  # sends options in a field of their own, which text-embeddings-inference doesn't know either
         plain = client.feature_extraction(TEXTS[0], normalize=False, truncate=True)
         assert np.array_equal(plain, embedder.embed(SPLIT[:1], "average", pool="mean"))

@@ -136,6 +136,7 @@ def test_maxsim_makes_no_second_copy_of_documents_to_convert_or_mask_them(has_ma
     known = chance.standard_normal((4000, 20, 64)).astype(np.float32 if has_masks else np.float16)
     masks = chance.random((4000, 20)) < 0.9 if has_masks else None
     asked = [chance.standard_normal((3, 64))]
+    maxsim(asked, known[:1], document_masks=None if masks is None else masks[:1])  # imports and checks of types
     tracemalloc.start()
     found = maxsim(asked, known, document_masks=masks)
     peak = tracemalloc.get_traced_memory()[1]
