@@ -43,6 +43,7 @@ def test_a_forked_child_finds_every_lock_free():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a timer's signal")
+@pytest.mark.skipif(sys.version_info[:2] == (3, 14), reason="may leave any lock held (cpython#148874)")
 def test_an_interrupted_block_gives_the_lock_back():
     lock, interrupts = ThreadLock(), 0
 

@@ -136,7 +136,8 @@ def test_names_too_long_for_the_file_system_are_no_files(many_langs, tmp_path):
     (folder / "checkpoint").write_text(f'model_checkpoint_path: "{"a" * 3000}"')
     assert "is missing, but" in refused(folder)
     for path in (Path("a" * 5000), tmp_path / ("x" * 300)):
-        assert "File name too long" in refused(path)
+        message = refused(path)
+        assert "File name too long" in message or "there is no such file" in message  # from Python 3.14 on
 
 
 @pytest.mark.parametrize("name", ["/", ".", "..", "//", "a/..", "/somewhere/"])

@@ -178,7 +178,7 @@ def _no_model(path: Path) -> str:
         )
     )
     if not path.exists():
-        return f"{path}: there is no such file or folder. Check the path. {known}."
+        return f"{shown(str(path), 300)}: there is no such file or folder. Check the path. {known}."
     if path.name.lower().endswith(_ARCHIVES) and path.is_file():
         step = f"unzip {path.name} -d FOLDER" if path.suffix.lower() == ".zip" else f"tar -xf {path.name}"
         return f"{path}: is an archive. Unpack it first ({step}) and name the folder with the model's files. {known}."

@@ -2,12 +2,11 @@
 
 import bz2
 import codecs
-import contextlib
 import gzip
+import importlib
 import io
 import json
 import lzma
-import pkgutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
@@ -21,10 +20,20 @@ _ROWS_AT_ONCE = 1024
 def _open_zstd(raw: BinaryIO) -> Any:
     """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
     # By name, since neither is a library this room needs.
-    with contextlib.suppress(ImportError):
-        return pkgutil.resolve_name("compression.zstd:open")(raw)
-    pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
-    return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+    try:
+        zstd = importlib.import_module("compression.zstd")
+    except ImportError:
+        pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
+        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+
+    def blocks() -> Iterator[bytes]:
+        try:
+            with zstd.open(raw) as content:
+                yield from iter(content.read1, b"")
+        except zstd.ZstdError as error:
+            raise OSError(f"it isn't Zstandard, or damaged ({error})") from None
+
+    return io.BufferedReader(Joined(blocks()))
 
 
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
