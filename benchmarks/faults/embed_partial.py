@@ -42,7 +42,7 @@ PRECIOUS = b"somebody else's file\n" * 50
 _KILLED_RUN = f"""
 import os, signal
 from elmo.cli.main import main
-from elmo.embed.corpus.partial_folder import Parts
+from elmo.embed.corpus.vectors_folder import Parts
 
 write = Parts.write
 

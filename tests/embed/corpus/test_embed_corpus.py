@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
-from elmo.embed.corpus.partial_folder import Parts
 from elmo.embed.corpus.places import require_space
+from elmo.embed.corpus.vectors_folder import Parts
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import VectorLayout, files_of, format_of
 from elmo.embed.storage.readers import read_vectors
