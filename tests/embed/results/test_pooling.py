@@ -118,11 +118,11 @@ def test_true_shows_a_bar_and_the_default_nothing(tiny_checkpoint, terminal, mon
 
 
 def test_what_is_none_of_the_choices_is_refused(embedder):
-    with pytest.raises(ConfigError, match="pool must be one of mean, max.*'average'"):
+    with pytest.raises(ConfigError, match="pool must be one of 'mean', 'max'.*'average'"):
         embedder.embed(SENTENCES, pool="average")
     with pytest.raises(ConfigError, match="pool must be .*'sum'"):
         embedder.embed_iter(SENTENCES, pool="sum")
-    with pytest.raises(ConfigError, match="output must be one of numpy, torch, pandas.*'list'"):
+    with pytest.raises(ConfigError, match="output must be one of 'numpy', 'torch', 'pandas'.*'list'"):
         embedder.embed(SENTENCES, output="list")
     with pytest.raises(ConfigError, match="progress must be .*got 'yes'"):
         embedder.embed(SENTENCES, progress="yes")
