@@ -463,7 +463,8 @@ class Embedder:
             places, table = self._numbered(sentences, tokens, network)
             results: list[Any] = [None] * len(sentences)
             lengths = [len(row) for row in places]
-            whole = [np.arange(len(places))]  # of carry mode: one batch, in the caller's order
+            # Of carry mode: one batch, in the caller's order.
+            whole: list[Int[np.ndarray, " batch"]] = [np.arange(len(places))]
             for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
                 batch = pad(places, rows)
                 read = network.read(batch, table, self._initial(len(rows)))
