@@ -15,7 +15,7 @@ from elmo.cove.settings import CoVeSettings
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.setting_checks import PositiveInt, require_seed, require_types, require_value
+from elmo.setting_checks import PositiveInt, Seed, require_types, require_value
 from elmo.static.training.settings import StaticSettings
 from elmo.tasks.registry import find
 from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
@@ -24,14 +24,14 @@ from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(ConfigError, match=rf"seed must be from 0 to 2\^63 - 1 \(got {seed}\). Change it"):
-        require_seed(seed)
+        require_value("seed", seed, Seed)
     for settings in (SampleSettings, PrecisionLimits):
         with pytest.raises(ConfigError, match=rf"seed must be .* \(got {seed}\)"):
             settings(seed=seed)
 
 
 def test_the_last_seed_is_taken():
-    require_seed(2**63 - 1)
+    require_value("seed", 2**63 - 1, Seed)
 
 
 # A negative one would be the end of a slice: all but so many.
@@ -56,7 +56,7 @@ class Everything:
     rate: float | None = 0.1
     kind: Literal["a", "b"] = "a"
     sizes: tuple[int, ...] = (1,)
-    seed: int = 2**62
+    seed: Seed = 2**62
     name: str = ""
 
 

@@ -22,14 +22,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
+import tiny_run
 import torch
 from record import ROOT, Record, Table, parser
 
-from elmo.config import BiLMConfig
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.errors import ElmoError
-from elmo.model.bilm import BiLM
 
 FORMATS = ("hdf5", "npy", "parquet")
 STATES = ("zero", "carry")
@@ -42,7 +41,7 @@ PRECIOUS = b"somebody else's file\n" * 50
 _KILLED_RUN = f"""
 import os, signal
 from elmo.cli.main import main
-from elmo.embed.corpus.partial_folder import Parts
+from elmo.embed.corpus.vectors_folder import Parts
 
 write = Parts.write
 
@@ -91,9 +90,7 @@ def main() -> int:
 
 
 def _model(work: Path) -> Path:
-    config = BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
-    torch.manual_seed(1)
-    BiLM(config).save_pretrained(work / "model")
+    tiny_run.tiny_model().save_pretrained(work / "model")
     lines = (f"line {number} of this text" + " word" * (number % 7) for number in range(LINES))
     (work / "text.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return work / "model"

@@ -20,16 +20,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
+import tiny_run
 import torch
 from peak_memory import peak_memory
 from record import Record, Table, parser
 
-from elmo.config import BiLMConfig
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ElmoError, TextError
-from elmo.model.bilm import BiLM
 
 FORMATS = ("hdf5", "npy", "parquet")
 PIECES = (
@@ -51,9 +50,7 @@ def main() -> int:
     arguments.add_argument("--seed", type=int, default=0)
     given = arguments.parse_args()
     torch.set_num_threads(1)
-    torch.manual_seed(1)
-    config = BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
-    embedder, chance = Embedder(BiLM(config)), random.Random(given.seed)
+    embedder, chance = Embedder(tiny_run.tiny_model()), random.Random(given.seed)
     kinds = {"random": (_document(chance) for _ in range(given.documents))}
     if not given.no_big:
         kinds["very big"] = _big_documents(chance)

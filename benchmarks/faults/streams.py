@@ -20,11 +20,9 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
-import torch
+import tiny_run
 from record import ROOT, Record, Table, parser
 
-from elmo.config import BiLMConfig
-from elmo.model.bilm import BiLM
 from elmo.weights.catalogue import bundled_folders
 
 SECONDS = 60
@@ -103,9 +101,7 @@ def main() -> int:
 
 
 def _fill(folder: Path) -> None:
-    config = BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
-    torch.manual_seed(1)
-    BiLM(config).save_pretrained(folder / "model")
+    tiny_run.tiny_model().save_pretrained(folder / "model")
     (folder / "small-en").symlink_to(bundled_folders()["small-en"])
     (folder / "t.txt").write_text("the cat sat\n\nthe dog\nthe cat\na bank\n", encoding="utf-8")
     (folder / "ids.conllu").write_text("\t".join(["9" * 5000, "word", *"________"]) + "\n", encoding="utf-8")

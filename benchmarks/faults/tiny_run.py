@@ -7,8 +7,11 @@ import json
 import random
 from pathlib import Path
 
+import torch
+
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
+from elmo.model.bilm import BiLM
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.checkpoint import content_hash
 from elmo.weights.native.read import read
@@ -31,6 +34,12 @@ def settings(**changes: object) -> dict[str, object]:
 def config(**changes: object) -> PretrainConfig:
     """The recipe, with changes."""
     return PretrainConfig.from_dict(settings(**changes), "the tiny recipe")
+
+
+def tiny_model() -> BiLM:
+    """Of the recipe's size, with random weights that are always the same."""
+    torch.manual_seed(1)
+    return BiLM(config().architecture(50))
 
 
 def write_data(work: Path, chance: random.Random, *, num_valid: int = 40, **changes: object) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import json
-import lzma
 import os
 import re
 import subprocess
@@ -13,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from sentences import first_sentences
 
 TOKENS = 20
 """Of each sentence, so that batches differ in size alone."""
@@ -69,8 +70,7 @@ def served(model: str, dtype: str = "float32") -> Iterator[Server]:
 
 def stretches(path: Path, count: int) -> list[list[str]]:
     """As many different stretches of a text, each of `TOKENS` tokens."""
-    with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as file:
-        words = list(itertools.islice((word for line in file for word in line.split()), count * TOKENS))
+    words = list(itertools.chain.from_iterable(first_sentences(path, count * TOKENS)))[: count * TOKENS]
     return [words[start : start + TOKENS] for start in range(0, len(words), TOKENS)]
 
 

@@ -28,6 +28,7 @@ from peak_memory import peak_memory
 from record import Record, Table, parser
 from torch import nn
 
+from elmo.config import PUBLISHED_SIZES
 from elmo.embed.speed import random_bilm
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
@@ -40,8 +41,6 @@ from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.tasks.train.train import new_model
-
-RANDOM = ("small", "medium", "original")
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _arguments() -> Any:
     arguments.add_argument("config", type=Path)
     arguments.add_argument("--train", type=Path, required=True)
     arguments.add_argument("--dev", type=Path)
-    arguments.add_argument("--model", default="", help=f"name, folder, or random weights: {', '.join(RANDOM)}")
+    arguments.add_argument("--model", default="", help=f"name, folder, or random weights: {', '.join(PUBLISHED_SIZES)}")
     arguments.add_argument("--static-dim", type=int, default=100, help="of random static vectors; 0: none")
     arguments.add_argument("--encoders", nargs="+", choices=("none", "elmo"), default=["none", "elmo"])
     arguments.add_argument("--steps", type=int, default=8)
@@ -142,7 +141,7 @@ def _sources(job: Any, data: TaskData[Any], given: Any, cache: Path) -> TokenSou
     tokens = job.settings.tokens
     frozen: FrozenLayers | None = None
     if tokens.encoder == "elmo":
-        made = given.model in RANDOM
+        made = given.model in PUBLISHED_SIZES
         encoder = random_bilm(given.model) if made else find_encoder("elmo", given.model, device="cpu")
         frozen = FrozenLayers(encoder, cache=cache)
     if not given.static_dim:

@@ -9,7 +9,6 @@ included), without start and model.
 """
 
 import json
-import lzma
 import statistics
 import subprocess
 import sys
@@ -23,20 +22,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 import torch
 from peak_memory import peak_memory
 from record import ROOT, Record, Table, parser
-from sentences import TEXT
+from sentences import TEXT, first_sentences
 
+from elmo.config import PUBLISHED_SIZES
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import random_bilm
 
-RANDOM = ("small", "medium", "original")
 KINDS = {"memory": "", "HDF5": ".h5", "npy": ".npy", "Parquet": ".parquet"}
 
 
 def main() -> int:
     """Measures and writes the record."""
     arguments = parser(__doc__)
-    arguments.add_argument("--model", default="small-en", help=f"name, folder, or random weights: {', '.join(RANDOM)}")
+    arguments.add_argument("--model", default="small-en", help=f"name, folder, or random: {', '.join(PUBLISHED_SIZES)}")
     arguments.add_argument("--text", type=Path, default=TEXT)
     arguments.add_argument("--sentences", type=int, default=1500, help="of the short text; the long one has ten times")
     arguments.add_argument("--dtype", default="float32")
@@ -64,9 +63,7 @@ def main() -> int:
 
 def _texts(given: Any, folder: Path) -> dict[str, Path]:
     """The long text: the file's first sentences, repeated if they are too few; the short one: every tenth of them."""
-    opener: Any = lzma.open if given.text.suffix == ".xz" else open
-    with opener(given.text, "rt", encoding="utf-8") as lines:
-        some = [line for line, _ in zip(filter(str.strip, lines), range(10 * given.sentences), strict=False)]
+    some = [" ".join(sentence) + "\n" for sentence in first_sentences(given.text, 10 * given.sentences)]
     some = [some[place % len(some)] for place in range(10 * given.sentences)]
     texts = {"short": folder / "short.txt", "long": folder / "long.txt"}
     texts["short"].write_text("".join(some[::10]), encoding="utf-8")
@@ -83,7 +80,7 @@ def _in_a_process(given: Any, kind: str, text: Path, folder: Path) -> dict[str, 
 
 def _one(given: Any, kind: str, text: str, folder: str) -> dict[str, float]:
     torch.set_num_threads(given.threads)
-    if given.model in RANDOM:
+    if given.model in PUBLISHED_SIZES:
         embedder = Embedder(random_bilm(given.model), dtype=given.dtype)
     else:
         embedder = Embedder.from_pretrained(given.model, dtype=given.dtype)

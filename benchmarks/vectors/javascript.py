@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 from record import Record, Table, parser
+from sentences import first_sentences
 
 import elmo
 from elmo.embed.embedder import Embedder
@@ -47,7 +48,7 @@ def main() -> int:
     rows, starts = [], []
     with tempfile.TemporaryDirectory() as folder:
         for language in ("en", "ko"):
-            sentences = _sentences(language, given.sentences)
+            sentences = first_sentences(bundled_text(language).path, given.sentences)
             file = Path(folder) / f"{language}.json"
             file.write_text(json.dumps(sentences), encoding="utf-8")
             words = sum(map(len, sentences))
@@ -71,11 +72,6 @@ def main() -> int:
         {"sentences": f"the first {given.sentences} of each bundled text", "node": _version(node)},
     ).write(given.results)
     return 0
-
-
-def _sentences(language: str, count: int) -> list[list[str]]:
-    lines = bundled_text(language).path.read_text(encoding="utf-8").splitlines()
-    return [line.split() for line in lines if line.strip()][:count]
 
 
 def _version(node: str) -> str:

@@ -20,19 +20,21 @@ from plain_embedding import PlainEmbedder
 from record import Record, Table, parser
 from sentences import DATA, TEXT, first_sentences
 
+from elmo.config import PUBLISHED_SIZES
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import DTYPES, random_bilm
 from elmo.model.bilm import BiLM
 
 TEXTS = {"small-en": TEXT, "small-ko": DATA / "lm-ko" / "test.txt"}
-RANDOM = ("small", "medium", "original")
 TARGETS = {"float32": 0.0, "bfloat16": 0.9995, "int8": 0.998}
 
 
 def main() -> int:
     """Measures and writes the record; exit code 1 if a mean cosine is below its target."""
     arguments = parser(__doc__)
-    arguments.add_argument("--models", nargs="+", default=list(TEXTS), help=f"names, folders, or {', '.join(RANDOM)}")
+    arguments.add_argument(
+        "--models", nargs="+", default=list(TEXTS), help=f"names, folders, or {', '.join(PUBLISHED_SIZES)}"
+    )
     arguments.add_argument("--text", type=Path, help="one sentence a line (default: the held-out text of the model)")
     arguments.add_argument("--sentences", type=int, default=1000)
     arguments.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES)
@@ -40,7 +42,7 @@ def main() -> int:
     rows: list[list[object]] = []
     missed = []
     for model in given.models:
-        bilm = random_bilm(model) if model in RANDOM else BiLM.from_pretrained(model).requires_grad_(False)
+        bilm = random_bilm(model) if model in PUBLISHED_SIZES else BiLM.from_pretrained(model).requires_grad_(False)
         sentences = first_sentences(given.text or TEXTS.get(model, TEXT), given.sentences)
         exact = _in_batches(PlainEmbedder(bilm, torch.float64).embed, sentences)
         for dtype in given.dtypes:

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 from record import BENCHMARKS, Record, Table, parser
 from sentences import TEXT
 
+from elmo.config import PUBLISHED_SIZES
 from elmo.embed.speed import DTYPES, random_bilm
 
-RANDOM = ("small", "medium", "original")
 ONE = """
 import json, lzma, statistics, sys, time
 from elmo import Embedder
@@ -82,7 +82,7 @@ def main() -> int:
 
 
 def _stored(model: str, folder: Path) -> str:
-    if model not in RANDOM:
+    if model not in PUBLISHED_SIZES:
         return model
     random_bilm(model).save_pretrained(folder / model)
     return str(folder / model)

@@ -19,9 +19,6 @@ LARGEST_NUMBER = 3e38
 _COUNT = f"a whole number of at most {LARGEST_COUNT:,}"
 _NUMBER = f"a finite number of at most {LARGEST_NUMBER:g}"
 
-# What torch's and numpy's generators of random numbers take.
-SEEDS = range(1 << 63)
-
 
 @dataclass(frozen=True)
 class Must:
@@ -48,7 +45,8 @@ NotNegativeInt = Annotated[int, at_least(0)]
 Positive = Annotated[float, Must("above 0", lambda value: value > 0)]
 Chance = Annotated[float, Must("a probability: at least 0 and below 1", lambda value: 0 <= value < 1)]
 """Of a dropout."""
-Seed = Annotated[int, Must("from 0 to 2^63 - 1", lambda value: value in SEEDS)]
+Seed = Annotated[int, Must("from 0 to 2^63 - 1", lambda value: 0 <= value < 1 << 63)]
+"""What torch's and numpy's generators of random numbers take."""
 
 
 class Settings:
@@ -86,14 +84,12 @@ def require_types(settings: object) -> None:
     must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
-        value = getattr(settings, setting.name)
-        if expected := _misfit(setting.type, value, is_seed=setting.name in ("seed", "seeds")):
-            require_setting(False, setting.name, value, expected)
+        require_value(setting.name, getattr(settings, setting.name), setting.type)
 
 
 def require_value(name: str, value: object, kind: Any) -> None:
     """ConfigError unless a value is of an annotated type, which is checked as that of a field."""
-    if expected := _misfit(kind, value, is_seed=False):
+    if expected := _misfit(kind, value):
         require_setting(False, name, value, expected)
 
 
@@ -102,9 +98,10 @@ def is_bool(value: object) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
-def _misfit(kind: Any, value: Any, *, is_seed: bool) -> str | None:
+def _misfit(kind: Any, value: Any, *, is_seed: bool = False) -> str | None:
     """What a value must be; None if it is."""
     if get_origin(kind) is Annotated:
+        is_seed = kind == Seed
         kind, *facts = get_args(kind)
         wrong = (fact.expected for fact in facts if isinstance(fact, Must) and not fact.holds(value))
         return _misfit(kind, value, is_seed=is_seed) or next(wrong, None)
@@ -112,12 +109,12 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool) -> str | None:
     if get_origin(kind) is Literal:
         return None if value in parts else f"one of {', '.join(map(repr, parts))}"
     if get_origin(kind) in (UnionType, Union):
-        expected = [_misfit(part, value, is_seed=is_seed) for part in parts]
+        expected = [_misfit(part, value) for part in parts]
         return None if None in expected else " or ".join(dict.fromkeys(filter(None, expected)))
     if get_origin(kind) is tuple and parts[-1:] == (...,):
         if not isinstance(value, tuple | list):
             return "a list"
-        found = (_misfit(parts[0], one, is_seed=is_seed) for one in value)
+        found = (_misfit(parts[0], one) for one in value)
         return next((f"a list, each {expected}" for expected in found if expected), None)
     fits, expected = True, ""
     if kind is type(None):
@@ -131,8 +128,3 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool) -> str | None:
         fits = isinstance(value, Real) and not isinstance(value, bool)
         fits, expected = fits and abs(value) <= LARGEST_NUMBER, _NUMBER  # pyright: ignore[reportOperatorIssue] - NaN is not
     return None if fits else expected
-
-
-def require_seed(seed: int) -> None:
-    """ConfigError unless a generator of random numbers takes it."""
-    require_setting(seed in SEEDS, "seed", seed, "from 0 to 2^63 - 1")

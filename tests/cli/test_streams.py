@@ -76,7 +76,7 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("elmo.embed.corpus.partial_folder.os.fsync", full)
+    monkeypatch.setattr("elmo.embed.corpus.vectors_folder.os.fsync", full)
     monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed by pytest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("elmo.text.files.lines.limited_lines", lambda *_: iter([b"a\n"]))

@@ -379,7 +379,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, corpus, share, w
         )
     assert caught.value.exit_code == 75
     assert not (tmp_path / "data").exists()
-    with pytest.raises(OutputError, match="an earlier run was not finished. Continue it with --resume"):
+    with pytest.raises(OutputError, match="an earlier run did not finish.*Continue it with --resume"):
         prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2))
     prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2), resume=True)
     assert content(tmp_path / "data") == content(tmp_path / "whole")
@@ -406,7 +406,7 @@ def test_finished_parts_are_not_made_again_and_damaged_ones_are(tmp_path, corpus
 def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
     with pytest.raises(Interrupted):
         prepare([corpus], tmp_path / "data", stop_flag=StopsAfter(40))
-    with pytest.raises(ConfigError, match="was started with tokenizer 'whitespace', now it is 'unicode'"):
+    with pytest.raises(ConfigError, match="was begun with tokenizer 'whitespace', now it is 'unicode'"):
         prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="unicode"), resume=True)
     text = corpus.read_bytes()
     corpus.write_bytes(text.replace(b"w0", b"w1"))

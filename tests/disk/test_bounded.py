@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from elmo.disk.bounded import is_file, is_there, open_regular, read_bytes, shown
+from elmo.disk.bounded import is_file, open_regular, read_bytes, shown
 from elmo.errors import ConfigError
 
 
@@ -49,7 +49,6 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, make, reason):
         read_bytes(tmp_path / "file", limit=5)
     with pytest.raises(OSError, match=reason):
         open_regular(tmp_path / "file")
-    assert is_there(tmp_path / "file")
 
 
 def test_a_file_of_the_kernel_without_a_size_is_bounded_too():

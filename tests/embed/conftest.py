@@ -1,10 +1,15 @@
-"""A tiny embedder and a text file."""
+"""A tiny embedder, a text file, and threads at once."""
 
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.storage.layout import files_of, format_of
 
 LINES = [
     "the cat sat on the mat .",
@@ -36,3 +41,35 @@ def text(tmp_path: Path) -> Path:
     path = tmp_path / "corpus.txt"
     path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def require_equal() -> Callable[[Path, Path], None]:
+    """Fails unless two files of vectors are the same to the byte, and so are the files beside them."""
+
+    def require(one: Path, other: Path) -> None:
+        for first, second in zip(files_of(one, format_of(one)), files_of(other, format_of(other)), strict=True):
+            assert first.read_bytes() == second.read_bytes(), first.name
+
+    return require
+
+
+@pytest.fixture
+def run_at_once() -> Iterator[Callable[[Callable[[int], None], int], None]]:
+    """Runs `work(0)` ... `work(count - 1)` at the same time, taking turns every few microseconds; raises what one of
+    them raised."""
+
+    def run(work: Callable[[int], None], count: int) -> None:
+        barrier = threading.Barrier(count)
+
+        def begun_together(number: int) -> None:
+            barrier.wait()
+            work(number)
+
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(begun_together, range(count)))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield run
+    sys.setswitchinterval(before)

@@ -2,9 +2,7 @@
 
 import copy
 import pickle
-import sys
 import threading
-from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -18,44 +16,14 @@ THREADS = 16
 CALLS = 12
 
 
-@pytest.fixture
-def tiny_switches(one_thread) -> Iterator[None]:
-    """Threads take turns every few microseconds."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 def sentences_of(call: int) -> list[list[str]]:
     """Two sentences of words that neighboring calls share in part."""
     return [[f"w{(call * 7 + place) % 90}" for place in range(length)] for length in (3, 6)]
 
 
-def run_at_once(work: Callable[[int], None], count: int) -> None:
-    """Runs `work(0)` ... `work(count - 1)` at the same time; raises what one of them raised."""
-    problems: list[BaseException] = []
-    barrier = threading.Barrier(count)
-
-    def run(number: int) -> None:
-        barrier.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            problems.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if problems:
-        raise problems[0]
-
-
 @pytest.mark.parametrize("is_warm", [False, True], ids=["fresh", "warm"])
 @pytest.mark.parametrize("cache_bytes", [0, 6_000, 1 << 20])
-def test_many_threads_give_the_bits_of_one(tiny_config, tiny_switches, cache_bytes, is_warm):
+def test_many_threads_give_the_bits_of_one(tiny_config, run_at_once, one_thread, cache_bytes, is_warm):
     bilm = BiLM(tiny_config).requires_grad_(False)  # new weights, which nobody has laid out
     alone = Embedder(copy.deepcopy(bilm), cache_bytes=0)
     expected = [[array.tobytes() for array in alone.embed(sentences_of(call))] for call in range(CALLS)]
@@ -75,7 +43,7 @@ def test_many_threads_give_the_bits_of_one(tiny_config, tiny_switches, cache_byt
         check(call)
 
 
-def test_streams_and_descriptions_in_many_threads(tiny_bilm, tiny_switches):
+def test_streams_and_descriptions_in_many_threads(tiny_bilm, run_at_once, one_thread):
     sentences = [sentence for call in range(CALLS) for sentence in sentences_of(call)]
     expected = [array.tobytes() for array in Embedder(tiny_bilm).embed_iter(sentences, "average", window=3)]
     embedder = Embedder(tiny_bilm, cache_bytes=6_000)

@@ -72,18 +72,6 @@ def empty(count: int) -> np.ndarray:
     return np.zeros((count, 2), np.float32)
 
 
-def test_the_least_recently_used_word_is_forgotten_first():
-    cache = TokenCache(3 * (4 * 2 + 256), 2, empty)
-    assert cache.capacity == 3
-    cache.add(["a", "b", "c"], np.arange(6.0).reshape(3, 2))
-    cache.fill(["a"], empty(1))
-    cache.add(["d"], np.full((1, 2), 9.0))
-    table = empty(4)
-    assert cache.fill(["a", "b", "c", "d"], table) == [1]
-    np.testing.assert_array_equal(table[[0, 2, 3]], [[0, 1], [4, 5], [9, 9]])
-    assert (cache.hits, cache.misses) == (4, 1)
-
-
 def test_more_words_than_fit_and_words_too_long_leave_the_cache_sound():
     cache = TokenCache(2 * (4 * 2 + 256), 2, empty)
     cache.add(["a", "x" * 1000, "b", "c"], np.arange(8.0).reshape(4, 2))

@@ -4,6 +4,7 @@ import pickle
 import shutil
 import threading
 from dataclasses import asdict
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -76,10 +77,10 @@ def test_what_cannot_be_sent_around_is_refused(settings):
 
 
 def test_only_a_few_models_stay_in_memory(tiny_model, monkeypatch):
-    monkeypatch.setattr(model_reference, "_MAX_LOADED", 1)
+    assert model_reference._loaded.cache_info().maxsize == 4
+    monkeypatch.setattr(model_reference, "_loaded", lru_cache(1)(model_reference._loaded.__wrapped__))
     first = ModelReference(tiny_model).embedder
     _ = ModelReference(tiny_model, dtype="bfloat16").embedder
-    assert len(model_reference._loaded) == 1
     assert ModelReference(tiny_model).embedder is not first
 
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 from elmo.errors import WeightFileError
 from elmo.model import lm_head
 from elmo.model.lm_head import LMHead
+from elmo.weights import formats
 from elmo.weights.native.write import write as write_checkpoint
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "mat"]
@@ -65,7 +66,7 @@ def test_no_targets_have_no_nats(head, outputs):
 def test_a_softmax_survives_its_checkpoint(head, outputs, tiny_bilm, tmp_path):
     softmax = {"weight": head.weight.detach().numpy(), "bias": head.bias.detach().numpy()}
     write_checkpoint(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
-    again = LMHead.from_pretrained(tmp_path / "model")
+    again = LMHead.from_checkpoint(formats.read(tmp_path / "model"))
     assert again.vocabulary == WORDS
     assert torch.equal(again.logits(outputs), head.logits(outputs))
 
@@ -84,7 +85,7 @@ def test_an_adaptive_softmax_gives_every_word_its_chance(adaptive, outputs, chun
 def test_an_adaptive_softmax_survives_its_checkpoint(adaptive, outputs, tiny_bilm, tmp_path):
     softmax = {name: tensor.numpy() for name, tensor in adaptive.state_dict().items()}
     write_checkpoint(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
-    again = LMHead.from_pretrained(tmp_path / "model")
+    again = LMHead.from_checkpoint(formats.read(tmp_path / "model"))
     assert [(len(cluster.bias), len(cluster.projection)) for cluster in again.clusters] == [(1, 3), (3, 2)]
     assert torch.equal(again.logits(outputs), adaptive.logits(outputs))
 
@@ -102,7 +103,7 @@ def test_a_head_has_a_copy_of_its_checkpoints_numbers(head, tiny_bilm):
 def test_a_model_without_softmax_says_so(tiny_bilm, tmp_path):
     tiny_bilm.save_pretrained(tmp_path / "model")
     with pytest.raises(WeightFileError, match="model has no softmax over a vocabulary"):
-        LMHead.from_pretrained(tmp_path / "model")
+        LMHead.from_checkpoint(formats.read(tmp_path / "model"), "model")
     words_only = dataclasses.replace(tiny_bilm.to_checkpoint(), vocabulary=WORDS)
     with pytest.raises(WeightFileError, match="this model has no softmax"):
         LMHead.from_checkpoint(words_only)

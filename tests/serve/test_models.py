@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.serve.app import create_app
 from elmo.serve.models import ServedModel
 from elmo.serve.settings import ServeSettings
@@ -65,8 +65,3 @@ def test_substitutes_of_files_that_were_changed_meanwhile_are_refused_as_the_ser
             assert (answer.status_code, error["type"], error["code"]) == (503, "server_error", "model_files")
             assert words in error["message"]
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def test_carried_states_are_refused(folder):
-    with pytest.raises(ConfigError, match="'carry'"):
-        ServedModel.load(str(folder), state="carry")

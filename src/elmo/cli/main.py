@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ import elmo
 from elmo.disk.output import is_disk_full
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, TextError, paths_count_from
 from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
+from elmo.process.stop_flag import handled
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
 VERBS = {
@@ -76,7 +76,9 @@ def main(argv: list[str] | None = None) -> int:
         _hold_all_characters(sys.stdout)
     module = None
     try:
-        with _sigterm_like_ctrl_c(), _own_warnings_plain():
+        # SIGTERM ends a verb as Ctrl-C does, which removes unfinished files and leaves whole lines. Verbs that can save
+        # what they have listen themselves (`stop_flag`).
+        with handled({signal.SIGTERM: signal.default_int_handler}), _own_warnings_plain():
             if verb in _TRAINING:
                 let_idle_threads_sleep()  # before torch is loaded
             module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
@@ -155,22 +157,6 @@ def _exit_now(code: int) -> NoReturn:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-@contextmanager
-def _sigterm_like_ctrl_c() -> Iterator[None]:
-    """Lets SIGTERM end a verb by KeyboardInterrupt, too, so that it removes unfinished files and leaves whole lines.
-
-    Verbs that can save what they have listen themselves (`stop_flag`).
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

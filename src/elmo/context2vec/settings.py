@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from elmo.setting_checks import Must, Positive, Settings, at_least, from_to
+from elmo.setting_checks import Positive, Seed, Settings, at_least, from_to
 
 _Number = Annotated[int, from_to(1, 100_000)]
 
@@ -32,5 +32,5 @@ class Context2VecSettings(Settings):
     """Of Adam."""
     clip_norm: Positive = 5.0
     """Longer gradients are scaled to this global norm; without it training can diverge."""
-    seed: Annotated[int, Must("from 0 to 2 ** 32 - 1", lambda value: 0 <= value < 1 << 32)] = 0
+    seed: Seed = 0
     """Seed of all random choices."""

@@ -51,7 +51,7 @@ class PartMaker:
             first.result()
         except WorkerDied as error:
             self._check()  # perhaps of the signal that asked this process to stop
-            raise WorkerDied(f"{_name(block)}: {error} Use fewer --workers and continue with --resume.") from None
+            raise WorkerDied(f"{_name(block)}: {error}") from None
 
 
 @contextmanager

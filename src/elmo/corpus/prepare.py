@@ -117,15 +117,15 @@ class _Run:
         size = 2 * _expected_bytes(self.splits)
         # A run that was allowed to start may continue: it was checked then whether `folder` may be replaced.
         force_folder = force or resumed
-        with work.held(self._plan(), resume=resume, force=force), _kept_or_removed(work, resumed):
+        with work.held_for(self._plan(), resume=resume, force=force) as held_files, _kept_or_removed(work, resumed):
             with new_folder(folder, size=size, force=force_folder, replaceable=replaceable) as unfinished:
-                report = self._fill(unfinished, work, given)
-            work.remove()
+                report = self._fill(unfinished, work, held_files, given)
+            work.clear()
         return report
 
-    def _fill(self, folder: Path, work: WorkFolder, given: Vocabulary | None) -> dict[str, Any]:
+    def _fill(self, folder: Path, work: WorkFolder, held_files: list[int], given: Vocabulary | None) -> dict[str, Any]:
         with _explained(work, folder):
-            files, num_parts = self._make_parts(work)
+            files, num_parts = self._make_parts(work, held_files)
             text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
             corpus = count_corpus(self._each_part(text, "counting words"), self._names(), self._check)
             if self.settings.documents == "file":
@@ -154,12 +154,12 @@ class _Run:
         if self.stop_flag is not None:
             self.stop_flag.check()
 
-    def _make_parts(self, work: WorkFolder) -> tuple[list[TextFile], int]:
+    def _make_parts(self, work: WorkFolder, held_files: list[int]) -> tuple[list[TextFile], int]:
         """Has all parts in `work`; the files, and the number of parts."""
         read = Count(self.progress, "reading", _bytes_on_disk(self.splits), "bytes")
         files: list[TextFile] = []
         index = 0
-        with part_maker(self.workers, self._check, work.held_files) as maker:
+        with part_maker(self.workers, self._check, held_files) as maker:
             for split, paths in self.splits.items():
                 for path in paths:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
@@ -263,12 +263,12 @@ def _kept_or_removed(work: WorkFolder, resumed: bool) -> Iterator[None]:
         yield
     except StopRequested:
         raise Interrupted(
-            f"{work.data}: interrupted before it was finished. What is done is kept in {work.path}. Continue with the "
-            "same command and --resume."
+            f"{work.output}: interrupted before it was finished. What is done is kept in {work.path}. Continue with "
+            "the same command and --resume."
         ) from None
     except ElmoError as error:
         if not resumed and (isinstance(error, TextError | ConfigError) or not work.has_parts):
-            work.remove()
+            work.clear()
         raise
 
 

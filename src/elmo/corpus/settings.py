@@ -1,6 +1,5 @@
 """CorpusSettings: everything but the texts themselves that decides what prepared data becomes."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import Must, PositiveInt, from_to, require_types, require_value
+from elmo.process.worker_pool import require_workers
+from elmo.setting_checks import Must, PositiveInt, from_to, require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -26,7 +26,6 @@ else:
     Tokenizer = str  # what can be given on the command line, which is made from the fields below
 
 TOKENS_PER_SHARD = 20_000_000
-_MOST_WORKERS = 64
 # Bytes of a stream's first block in which its form shows.
 _LOOKED_AT = 1 << 18
 # Formats with a document in each row.
@@ -120,8 +119,7 @@ class CorpusSettings:
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
         require_types(self)
-        most = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
-        require_value("workers", workers, Annotated[int, from_to(1, most)])
+        require_workers(workers)
         checked_encoding(self.encoding)
         self._check_vocabulary()
         self._check_texts(splits)

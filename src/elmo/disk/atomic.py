@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from elmo.disk.bounded import is_there
 from elmo.disk.folder_lock import locked
 from elmo.disk.output import exists_already, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
@@ -100,7 +99,7 @@ def recover(folder: Path) -> bool:
     """
     try:
         left = hidden(folder, "old")
-        if not left or is_there(folder):
+        if not left or os.path.lexists(folder):
             return False
         max(left, key=lambda old: old.stat().st_mtime).rename(folder)
         sync(folder.parent)
@@ -153,7 +152,7 @@ def _cleaned(target: Path, size: int) -> Iterator[Path]:
 
 
 def _refuse_existing(folder: Path, force: bool, replaceable: frozenset[str]) -> None:
-    if not is_there(folder):
+    if not os.path.lexists(folder):
         return
     if not force:
         raise exists_already(folder)

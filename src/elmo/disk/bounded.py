@@ -93,11 +93,6 @@ def is_file(path: Path) -> bool:
         raise
 
 
-def is_there(path: Path) -> bool:
-    """Whether anything bears that name: also what is not a file, and a link that leads nowhere."""
-    return path.is_symlink() or path.exists()
-
-
 def limit_now(limit: int) -> int:
     """The limit, or `NO_LIMIT` with ELMO_NO_LIMITS=1. ConfigError for other values of that variable."""
     value = os.environ.get(LIMITS_VARIABLE, "0")

@@ -8,6 +8,7 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -17,8 +18,8 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.embed.network import EngineNetwork, Network, chosen_type, in_torch, network_of
 from elmo.embed.results.embedded_text import EmbeddedText, embed_text
-from elmo.embed.results.output import OutputType, as_output, checked_output
-from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
+from elmo.embed.results.output import OutputType, as_output, require_pandas
+from elmo.embed.results.pooling import Pool, normalized, pooled
 from elmo.embed.states import RowStates, WarmState, require_warm_state
 from elmo.embed.token_table import DEFAULT_BYTES, TokenTable
 from elmo.embed.windows import windows
@@ -30,7 +31,7 @@ from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
-from elmo.setting_checks import PositiveInt, require_value
+from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
@@ -113,7 +114,8 @@ class Embedder:
         """Where the model was loaded from: its folder, file, or pair (options.json, weights.hdf5). None: it is a model
         in memory, or was given away as `bilm`, and may have changed."""
         self._vocabulary: Sequence[str] | Callable[[], list[str]] | None = None
-        self._cache_bytes = _checked_bytes(cache_bytes)
+        require_value("cache_bytes", cache_bytes, NotNegativeInt)
+        self._cache_bytes = int(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
         self.config: BiLMConfig = bilm.config
         """The model's architecture."""
@@ -314,7 +316,10 @@ class Embedder:
         carry mode while another thread's call is running; MissingExtraError for a table without pandas.
         """
         choice = LayerChoice.of(layers, self.num_layers)
-        pool, output = checked_pool(pool), checked_output(output)
+        require_value("pool", pool, Pool | None)
+        require_value("output", output, OutputType)
+        if output == "pandas":
+            require_pandas("output='pandas'")
         checked = checked_sentences(sentences)
         with following(progress) as reported:
             embedded = Count(reported, "embedding", sum(map(len, checked)), "tokens")
@@ -370,7 +375,7 @@ class Embedder:
         (layers, dim).
         """
         choice = LayerChoice.of(layers, self.num_layers)
-        pool = checked_pool(pool)
+        require_value("pool", pool, Pool | None)
         size, max_tokens = self.window_limits(window)
         stream = checked_stream(sentences, size)
         arrays = (array for group in windows(stream, size, max_tokens) for array in self._embed(group, choice, pool))
@@ -453,21 +458,23 @@ class Embedder:
         tokens = self._tokens  # once: another thread may ask for `bilm` meanwhile
         tokens.network.require_usable()
         network = tokens.network.now()
-        if self.state == "carry":
-            with self._carried.alone():
-                arrays = self._embed_rows(network, *self._numbered(sentences, tokens, network), choice)
-                tell(sum(map(len, sentences)))
-                return [pooled(array, pool) for array in arrays]
-        places, table = self._numbered(sentences, tokens, network)
-        results: list[Any] = [None] * len(sentences)
-        for rows in bucket([len(row) for row in places], self.max_tokens, padded=network.pads):
-            batch = pad(places, rows)
-            read = network.read(batch, table, self._initial(len(rows)))
-            arrays = self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths)
-            for row, array in zip(rows, arrays, strict=True):
-                results[row] = pooled(array, pool)
-            tell(sum(len(sentences[row]) for row in rows))
-        return results
+        carries = self.state == "carry"
+        with self._carried.alone() if carries else nullcontext():
+            places, table = self._numbered(sentences, tokens, network)
+            results: list[Any] = [None] * len(sentences)
+            lengths = [len(row) for row in places]
+            # Of carry mode: one batch, in the caller's order.
+            whole: list[Int[np.ndarray, " batch"]] = [np.arange(len(places))]
+            for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
+                batch = pad(places, rows)
+                read = network.read(batch, table, self._initial(len(rows)))
+                if carries:
+                    self._carried.update(read.state)
+                arrays = self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths)
+                for row, array in zip(rows, arrays, strict=True):
+                    results[row] = pooled(array, pool)
+                tell(sum(len(sentences[row]) for row in rows))
+            return results
 
     def with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""
@@ -482,17 +489,10 @@ class Embedder:
         distinct, places = number_tokens(sentences, network.token_map.boundary_tokens)
         return places, tokens.vectors(network, distinct)
 
-    def _embed_rows(
-        self, network: Network[Any], places: Sequence[Int[np.ndarray, " tokens"]], table: Any, choice: LayerChoice
-    ) -> list[Float[np.ndarray, "... dim"]]:
-        """Carry mode: all sentences are one batch, in the caller's order."""
-        batch = pad(places, np.arange(len(places)))
-        read = network.read(batch, table, self._carried.first(len(places)))
-        self._carried.update(read.state)
-        return list(self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths))
-
     def _initial(self, rows: int) -> State | None:
         """What each of `rows` rows starts from; None: zeros."""
+        if self.state == "carry":
+            return self._carried.first(rows)
         if self.state != "warm":
             return None
         assert self._warm is not None  # checked when the embedder was made
@@ -508,12 +508,3 @@ class Embedder:
         edge = 0 if self.keep_boundaries else 1
         for start, length in zip(starts, lengths, strict=True):
             yield values[..., start + edge : start + length - edge, :].copy()
-
-
-def _checked_bytes(cache_bytes: object) -> int:
-    if isinstance(cache_bytes, bool) or not isinstance(cache_bytes, int | np.integer) or cache_bytes < 0:
-        raise ConfigError(
-            f"cache_bytes, the memory for known words, must be an integer of at least 0 (got "
-            f"{cache_bytes!r}). Leave it out for the default, or pass 0 for none."
-        )
-    return int(cache_bytes)

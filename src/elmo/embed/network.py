@@ -43,20 +43,13 @@ class Network(Protocol[Array]):
     dtype: ComputeType
     pads: bool
     """Whether it takes memory and time for the padding of a batch."""
-
-    @property
-    def config(self) -> BiLMConfig:
-        """The architecture."""
-        ...
+    config: BiLMConfig
+    token_map: TokenMap
+    """Tokens -> the ids that the model reads."""
 
     @property
     def checkpoint(self) -> Checkpoint:
         """The model without its softmax, float32. Each access to it or its tensors may make them anew."""
-        ...
-
-    @property
-    def token_map(self) -> TokenMap:
-        """Tokens -> the ids that the model reads."""
         ...
 
     @property
@@ -113,6 +106,7 @@ class EngineNetwork(Network[np.ndarray]):
 
     def __init__(self, checkpoint: Checkpoint, engine: Engine) -> None:
         self.dtype: ComputeType = engine.dtype
+        self.config, self.token_map = checkpoint.config, checkpoint.token_map
         self._engine = engine
         # The engine keeps the tensors; the softmax is for language models.
         self._facts = replace(checkpoint, tensors={}, softmax=None)
@@ -125,14 +119,6 @@ class EngineNetwork(Network[np.ndarray]):
     @property
     def checkpoint(self) -> Checkpoint:
         return replace(self._facts, tensors=self._engine.tensors)
-
-    @property
-    def config(self) -> BiLMConfig:
-        return self._facts.config
-
-    @property
-    def token_map(self) -> TokenMap:
-        return self._facts.token_map
 
     @property
     def products(self) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo.config import BiLMConfig
 from elmo.embed.network import Contextualized, EngineNetwork, Network
 from elmo.engine.engine import Engine, State
 from elmo.engine.token_encoder import columns_used, rounded_to
@@ -40,18 +39,11 @@ class TorchNetwork(Network[Tensor]):
     def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
         self.bilm = bilm.eval()
-
-    @property
-    def config(self) -> BiLMConfig:
-        return self.bilm.config
+        self.config, self.token_map = bilm.config, bilm.token_map
 
     @property
     def checkpoint(self) -> Checkpoint:
         return self.bilm.to_checkpoint()
-
-    @property
-    def token_map(self) -> TokenMap:
-        return self.bilm.token_map
 
     @property
     def device(self) -> str:

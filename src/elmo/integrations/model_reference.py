@@ -5,8 +5,8 @@ other weights later, on another machine or after an update, is an error and no s
 """
 
 import os
-from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -22,8 +22,6 @@ from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 State = Literal["zero", "warm"]
 
-_MAX_LOADED = 4
-_loaded: OrderedDict[tuple[str, str, str], Embedder] = OrderedDict()
 _lock = ThreadLock()
 
 
@@ -59,7 +57,8 @@ class ModelReference:
     def embedder(self) -> Embedder:
         """The model, loaded unless this process has it. Raises WeightFileError if it has other weights than before, or
         another warm state."""
-        embedder = _embedder(str(self.model), self.dtype, self.state)
+        with _lock.mutex:  # several threads load a model once
+            embedder = _loaded(str(self.model), self.dtype, self.state)
         found = _hash_of(embedder)
         if self.model_hash is None:
             self.model_hash = found
@@ -87,15 +86,9 @@ def _hash_of(embedder: Embedder) -> str:
     return combine({"weights": embedder.model_hash, "warm state": embedder.state_hash})
 
 
-def _embedder(model: str, dtype: str, state: State) -> Embedder:
-    key = (model, dtype, state)
-    with _lock.mutex:
-        if key not in _loaded:
-            _loaded[key] = Embedder.from_pretrained(model, dtype=dtype, state=state)
-            while len(_loaded) > _MAX_LOADED:
-                _loaded.popitem(last=False)
-        _loaded.move_to_end(key)
-        return _loaded[key]
+@lru_cache(4)
+def _loaded(model: str, dtype: str, state: State) -> Embedder:
+    return Embedder.from_pretrained(model, dtype=dtype, state=state)
 
 
 def side_by_side(

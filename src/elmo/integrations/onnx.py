@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
 from elmo.engine.engine import Engine
 from elmo.errors import ConfigError, MissingExtraError, WeightFileError
+from elmo.setting_checks import require_value
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
@@ -62,8 +63,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredWeights = "float
 
 def require(dtype: str) -> None:
     """Raises ConfigError for a type that ONNX files aren't written in, MissingExtraError without the extra."""
-    if dtype not in get_args(StoredWeights):
-        raise ConfigError(f"dtype must be float32 or int8 for ONNX (got {dtype!r}). Choose one of them.")
+    require_value("dtype", dtype, StoredWeights)
     for library in ("onnx", "onnxruntime"):
         if find_spec(library) is None:
             raise MissingExtraError(library, "onnx", "writing ONNX files")

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32
 
-from elmo.embed.results.pooling import Pool, checked_pool
+from elmo.embed.results.pooling import Pool
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import LayerChoice, Layers
+from elmo.setting_checks import require_value
 from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
 
@@ -60,8 +61,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit(self, X: Iterable[Any], y: object = None) -> "ElmoVectorizer":  # noqa: N803 - as scikit-learn names it
         """Loads the model and checks the settings. Raises ConfigError, WeightFileError."""
         _texts(X)
-        if checked_pool(self.pool) is None:
-            raise ConfigError("pool is None, but a row of a table is one vector. Choose 'mean', 'max' or 'first_last'.")
+        require_value("pool", self.pool, Pool)  # a row of a table is one vector
         reference = ModelReference(self.model, self.dtype, self.state)
         self.n_features_ = reference.dim(self.layers)
         self.model_, self.model_hash_ = reference.model, reference.model_hash

@@ -210,7 +210,8 @@ class ELMo(nn.Module):
 
     def learned_state_dict(self) -> dict[str, Float[Tensor, "..."]]:
         """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""
-        return {name: tensor for name, tensor in self.state_dict().items() if self._is_learned(name)}
+        tensors = self.state_dict().items()
+        return {name: tensor for name, tensor in tensors if self.trainable or not name.startswith("bilm.")}
 
     def load_learned_state_dict(self, tensors: Mapping[str, Float[Tensor, "..."] | Float[np.ndarray, "..."]]) -> None:
         """The reverse of `learned_state_dict`. Raises ConfigError if the names or shapes are of another ELMo."""
@@ -226,9 +227,6 @@ class ELMo(nn.Module):
                 "get none and stay as they are. Build it with trainable=True to train them, or freeze them again: "
                 "elmo.bilm.requires_grad_(False)."
             )
-
-    def _is_learned(self, name: str) -> bool:
-        return self.trainable or not name.startswith("bilm.")
 
     def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
         given = self._rows_of_ids(sentences) if isinstance(sentences, Tensor) else sentences

@@ -15,7 +15,6 @@ from torch.nn import functional
 from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
 from elmo.ops.full_softmax import full_softmax_reference
 from elmo.text.vocabulary import TargetIds
-from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, required_softmax
 
 
@@ -52,12 +51,6 @@ class LMHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(entries))
         nn.init.normal_(self.weight, 0, 1 / math.sqrt(projection_size))
         self.clusters = nn.ModuleList(SoftmaxCluster(words, width, projection_size) for words, width in clusters)
-
-    @classmethod
-    def from_pretrained(cls, model: hub.Model = None) -> "LMHead":
-        """Load a model's softmax; `model` as in `BiLM.from_pretrained`."""
-        files = hub.resolve(model)
-        return cls.from_checkpoint(formats.read(files), str(files))
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, name: str = "this model") -> "LMHead":

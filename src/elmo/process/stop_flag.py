@@ -8,9 +8,10 @@ that block shares its flag.
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 
 class StopRequested(Exception):  # noqa: N818 - no error: the way out of a long loop
@@ -57,12 +58,19 @@ def stop_flag() -> Iterator[StopFlag]:
         yield listening
         return
     flag = StopFlag()
+    with handled({signal.SIGTERM: flag, signal.SIGINT: flag}):
+        yield flag
+
+
+@contextmanager
+def handled(handlers: Mapping[int, Any]) -> Iterator[None]:
+    """Inside the block signals, by their numbers, go to these handlers; not in a thread."""
     if threading.current_thread() is not threading.main_thread():
-        yield flag
+        yield
         return
-    before = {number: signal.signal(number, flag) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield flag
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

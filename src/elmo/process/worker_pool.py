@@ -15,12 +15,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import IO, Any, Self
+from typing import IO, Annotated, Any, Self
 
 from elmo.errors import ElmoError
+from elmo.process.resources import num_cores
+from elmo.setting_checks import from_to, require_value
 
 _START = "import sys; sys.path[:] = {path!r}; from elmo.process.worker_pool import work; work()"
 _LENGTH = struct.Struct("<Q")
+
+
+def require_workers(workers: int) -> None:
+    """ConfigError for a number of workers that is a typing error: below 1, or above 64 and 4 for each core."""
+    require_value("workers", workers, Annotated[int, from_to(1, max(64, 4 * num_cores()))])
 
 
 class WorkerDied(ElmoError):
@@ -101,7 +108,8 @@ class _Worker:
         except (OSError, EOFError, ValueError):  # ValueError: its input was closed
             code = self.process.wait()
             raise WorkerDied(
-                f"the worker process ended with code {code} without an answer; most often for lack of memory."
+                f"the worker process ended with code {code} without an answer; most often for lack of memory. Use "
+                "fewer --workers and continue with --resume: what is done is kept."
             ) from None
         if error is not None:
             raise error

@@ -18,6 +18,7 @@ from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
+from elmo.process.worker_pool import require_workers
 from elmo.reproduce.grid import require_fitting, run_grid
 from elmo.reproduce.markdown import markdown
 from elmo.reproduce.outcomes import Trained, outcome_of
@@ -33,7 +34,6 @@ from elmo.reproduce.systems import (
     require_open,
     systems_of,
 )
-from elmo.setting_checks import require_setting
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
@@ -108,7 +108,7 @@ def reproduce(
     noted = _noted(experiment, job.run, job.options.resume)
     seeds = list(noted.get("seeds", SEEDS) if seeds is None else seeds)
     require_seeds(seeds)
-    require_setting(workers >= 1, "--workers", workers, "a whole number from 1 on")
+    require_workers(workers)
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     if bilms and experiment != "bilms":

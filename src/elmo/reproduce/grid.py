@@ -20,7 +20,8 @@ from typing import Any
 import torch
 
 from elmo.disk.json_file import read_record
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ConfigError, Interrupted
+from elmo.process.progress.lines import duration
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
@@ -73,7 +74,7 @@ class _Cells:
             return "begins"
         open_ones = [system for system, seed in self.cells[place - 1 :] if not self._is_finished(system, seed)]
         seconds = self.seconds / self.done * sum(map(_weight, open_ones))
-        return f"begins, about {_duration(seconds)} left for all"
+        return f"begins, about {duration(seconds)} left for all"
 
     def _is_finished(self, system: System, seed: int) -> bool:
         return outcome_file(self.runs / system.folder, seed).is_file()
@@ -157,24 +158,14 @@ def _weight(system: System) -> float:
     return max(system.share, _LEAST_WEIGHT)
 
 
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 _SECONDS_BETWEEN_LOOKS = 0.2
-
-
-class TrainerDied(ElmoError):
-    """A process ended without an answer, most often for lack of memory."""
 
 
 def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], None]) -> None:
     """Does all jobs, `workers` at a time, each with its part of the threads; the results are in their folders.
 
     Jobs begin in their order, but one whose folder another is working in waits for it. `look` is called five times a
-    second; what it raises ends all of them, with everything saved, as does what one of them raises. Raises TrainerDied
+    second; what it raises ends all of them, with everything saved, as does what one of them raises. Raises WorkerDied
     if a process ends by itself.
     """
     waiting = list(jobs)
@@ -187,7 +178,11 @@ def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], 
                 running[pool.submit(_train, job)] = job
             look()
             for future in [future for future in running if future.done()]:
-                _raise_error(future, running.pop(future))
+                job = running.pop(future)
+                try:
+                    future.result()
+                except WorkerDied as error:
+                    raise WorkerDied(f"{job.run}: {error}") from None
             time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
@@ -195,15 +190,6 @@ def _next(waiting: Sequence[AnyJob], running: Iterable[AnyJob]) -> AnyJob | None
     """The first job whose folder is free."""
     taken = {job.run for job in running}
     return next((job for job in waiting if job.run not in taken), None)
-
-
-def _raise_error(future: Future[None], job: AnyJob) -> None:
-    try:
-        future.result()
-    except WorkerDied as error:
-        raise TrainerDied(
-            f"{job.run}: {error} What it saved is kept: use fewer --workers and continue with --resume."
-        ) from None
 
 
 def _train(job: AnyJob) -> None:

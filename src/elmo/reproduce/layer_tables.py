@@ -1,18 +1,12 @@
-"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`.
-
-What a record must hold is checked once, when it is read, against a shape: a type (`float` takes whole numbers too),
-None, an object as a dict of the keys that are needed, a list of any length as [shape of each], a list of a known length
-as a tuple of shapes, or `Each` or `Either`.
-"""
+"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from elmo.analysis.record import Record, row_name
-from elmo.disk.bounded import shown
+from elmo.disk.bounded import read_bytes, shown
 from elmo.errors import TextError
 from elmo.process.text_table import text_table
 from elmo.reproduce import paper
@@ -45,19 +39,20 @@ def read_record(path: Path, table: str) -> Record:
             f"{path}: is a record of 'elmo analyze {analysis}', but {table} is made of "
             f"{' and '.join(f'{one!r}' for one in _ANALYSES[table])}. Name such a record."
         )
-    if fault := first_fault(record, SHAPES[analysis]):
+    try:
+        as_text(table, record)  # which needs all that any form of the table has
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise TextError(
-            f"{path}: is not a complete record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or "
-            "run the analysis again."
-        )
+            f"{path}: is not a complete record of 'elmo analyze {analysis}': {shown(error)}. Name the file as -o wrote "
+            "it, or run the analysis again."
+        ) from None
     return record
 
 
 def _loaded(path: Path) -> Record:
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
+    data = read_bytes(path, limit=_MOST_BYTES)
     try:
-        record = json.loads(data[:_MOST_BYTES])
+        record = json.loads(data)
         record["analysis"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise TextError(
@@ -116,8 +111,7 @@ def _directions(table: str, record: Record) -> Iterator[str]:
         if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
             yield f"  here: {_compared(row['over_layer_below'], paper_difference)}."
     for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
-        less = row.get("minus_bilm")  # records of before 2026-11-26 have none
-        if less is not None and first_fault(less, _DIFFERENCE) is None:
+        if (less := row.get("minus_bilm")) is not None:  # records of before 2026-11-26 have none
             mean, low, high = less
             yield f"{row_name(row)}, minus the biLM's: {mean:+.1f} ({low:+.1f} to {high:+.1f})"
 
@@ -187,99 +181,3 @@ def _gain(measured: list[Record], question: str) -> Iterator[str]:
 def _files(record: Record) -> str:
     data = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     return ", ".join(one["file"] for one in data)
-
-
-RecordShape = Any
-
-
-@dataclass(frozen=True)
-class Each:
-    """An object of any keys."""
-
-    of: RecordShape
-
-
-@dataclass(frozen=True)
-class Either:
-    """One of two shapes that are of different kinds, such as an object and None."""
-
-    first: RecordShape
-    second: RecordShape
-
-
-_FILE = {"file": str}
-_BEGINNING = {"model": str, "data": Each(Either(_FILE, [_FILE]))}
-_MEASURED = (float, (float, float))
-_DIFFERENCE = (float, float, float)
-_SYSTEM = {"encoder": str, "layer": str, "over_layer_below": Either(None, _DIFFERENCE)}
-_QUERY = {
-    "sentence": [str],
-    "place": int,
-    "static": Either(None, [(str, float)]),
-    "layers": [{"same": [{"sentence": [str], "position": int}]}],
-}
-_PRECISION = {
-    "encoder": str,
-    "layer": str,
-    "precision": Each({"1": _MEASURED, "10": _MEASURED}),
-    "over_layer_below": Either(None, Each({"1": _MEASURED})),
-}
-SHAPES: Mapping[str, RecordShape] = {
-    "wsd": {**_BEGINNING, "systems": [{**_SYSTEM, "sets": {"all": {"f1": float}}}]},
-    "pos": {**_BEGINNING, "rows": [{**_SYSTEM, "accuracy": float}]},
-    "neighbors": {**_BEGINNING, "queries": [_QUERY]},
-    "precision": {**_BEGINNING, "rows": [_PRECISION], "words": Each(int), "queries": Each(int)},
-}
-"""Analysis -> what its record holds at least."""
-
-_KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
-
-
-def first_fault(value: object, shape: RecordShape) -> str | None:
-    """Describes the first part that doesn't have its shape, and what it must be; None if all fit."""
-    return next(_faults(value, shape, ""), None)
-
-
-def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:
-    if isinstance(shape, Either):
-        shape = shape.first if _is_kind(value, _kind(shape.first)) else shape.second
-    kind = _kind(shape)
-    if not _is_kind(value, kind):
-        yield f"{place} must be {_KINDS[kind]} (got {shown(value)})"
-    elif isinstance(value, dict):
-        yield from _faults_of_object(value, shape, place)
-    elif isinstance(value, list):
-        yield from _faults_of_list(value, shape, place)
-
-
-def _faults_of_object(value: Mapping[str, object], shape: RecordShape, place: str) -> Iterator[str]:
-    wanted = dict.fromkeys(value, shape.of) if isinstance(shape, Each) else shape
-    for key, one in wanted.items():
-        inner = f"{place}.{key}" if place else key
-        if key in value:
-            yield from _faults(value[key], one, inner)
-        else:
-            yield f"there is no {inner}"
-
-
-def _faults_of_list(value: list[object], shape: RecordShape, place: str) -> Iterator[str]:
-    wanted = shape if isinstance(shape, tuple) else shape * len(value)
-    if len(value) != len(wanted):
-        yield f"{place} must have {len(wanted)} entries (got {len(value)})"
-        return
-    for number, (one, of_one) in enumerate(zip(value, wanted, strict=True)):
-        yield from _faults(one, of_one, f"{place}[{number}]")
-
-
-def _kind(shape: RecordShape) -> type:
-    if isinstance(shape, Each | dict):
-        return dict
-    if isinstance(shape, list | tuple):
-        return list
-    return type(None) if shape is None else shape
-
-
-def _is_kind(value: object, kind: type) -> bool:
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int | float) if kind is float else isinstance(value, kind)

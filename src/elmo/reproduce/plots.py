@@ -113,12 +113,8 @@ def _layer_panels(table: str, record: Record) -> list[Panel]:
 def _with_rows(panel: Panel, names: Sequence[str], theirs: Mapping[str, float]) -> Panel:
     """With a row for each name, which is empty where the panel has no such row."""
     own = {row_name(vars(dot)): dot for dot in panel.dots}
-    dots = [replace(own[name], paper=theirs.get(name)) if name in own else _empty(name) for name in names]
+    dots = [replace(own[name], paper=theirs.get(name)) if name in own else Dot(name, "", None) for name in names]
     return replace(panel, dots=dots)
-
-
-def _empty(name: str) -> Dot:
-    return Dot(name, "", None)
 
 
 def _saved(figure: Any, path: Path, suffixes: Sequence[str]) -> list[Path]:

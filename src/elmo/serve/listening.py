@@ -9,6 +9,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from elmo.errors import ConfigError
+from elmo.process.stop_flag import handled
 from elmo.serve.settings import ServeSettings
 
 GRACE_SECONDS = 20
@@ -24,21 +25,14 @@ def bound(host: str, port: int) -> socket.socket:
     if not 0 <= port < 1 << 16:
         raise ConfigError(f"port must be 0 (any free one) to 65,535 (got {port}).")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(_BACKLOG)
-        except OSError:
-            listening.close()
-            raise
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        takes_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # as :: means everywhere but on Windows
+        return socket.create_server(address, family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both)
     except (OSError, UnicodeError) as error:
         raise ConfigError(
             f"can't listen on {host} port {port}: {getattr(error, 'strerror', None) or error}. Choose another port "
             "with --port (0 takes any free one), or an address of this machine with --host."
         ) from None
-    return listening
 
 
 def url(listening: socket.socket) -> str:
@@ -70,12 +64,8 @@ def run(app: Starlette, listening: socket.socket, *, started: Callable[[], None]
     made = Server(app, listening, started)
     # uvicorn raises the signal that ended it once more for the handler that was there before; with this one, the
     # process ends with code 0.
-    before = {number: signal.signal(number, made.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with handled(dict.fromkeys((signal.SIGTERM, signal.SIGINT), made.handle_exit)):
         made.run(sockets=[listening])
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class Server(uvicorn.Server):

@@ -13,12 +13,13 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, BinaryIO, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.extra_library import extra_library
+from elmo.setting_checks import require_value
 from elmo.shapes import Float, Float32, Int
 from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.files.lines import limited_blocks, limited_lines
@@ -104,10 +105,7 @@ def read_static_vectors(
     is over a limit of `elmo.text.files.lines`; ConfigError for unknown `errors`; MissingExtraError for a fastText
     model without gensim.
     """
-    if errors not in get_args(OnBadRow):
-        raise ConfigError(
-            f"errors must be one of {', '.join(get_args(OnBadRow))} (got {errors!r}). Choose one of them."
-        )
+    require_value("errors", errors, OnBadRow)
     if str(path) == STDIN:
         raise ConfigError("static vectors can't be read from standard input, which has no beginning to go back to. "
                           "Write them to a file first.")  # fmt: skip

@@ -1,5 +1,6 @@
 """Describes a model: a checkpoint's figures, for people and `elmo inspect --json`; an outline without its weights."""
 
+import os
 from collections import Counter
 from dataclasses import asdict, dataclass
 from math import prod
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_there
 from elmo.errors import WeightFileError
 from elmo.weights import formats, hub
 from elmo.weights.allennlp.options import read_options
@@ -66,7 +66,7 @@ def outline(model: hub.Model = None) -> Outline:
 
 def _native_outline(folder: Path) -> Outline:
     config = architecture_of(read_facts(folder / CONFIG_FILE)["architecture"], folder / CONFIG_FILE)
-    predicts = is_there(folder / SOFTMAX_FILE) and is_there(folder / VOCABULARY_FILE)
+    predicts = os.path.lexists(folder / SOFTMAX_FILE) and os.path.lexists(folder / VOCABULARY_FILE)
     return Outline(config.num_layers + 1, predicts)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
-from elmo.embed.corpus.partial_folder import Parts
 from elmo.embed.corpus.places import require_space
+from elmo.embed.corpus.vectors_folder import Parts
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import VectorLayout, files_of, format_of
+from elmo.embed.storage.layout import VectorLayout
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.writers import FileContent
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
@@ -46,7 +46,7 @@ def names(folder) -> list[str]:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("state", ["zero", "carry"])
 def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
-    tiny_checkpoint, text, tmp_path, suffix, state, recorded_progress
+    tiny_checkpoint, text, tmp_path, suffix, state, recorded_progress, require_equal
 ):
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
     embed_corpus(Embedder(tiny_checkpoint, state=state), text, whole, window=4)
@@ -68,8 +68,7 @@ def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
     recorded_progress.require_stages(reading="bytes", checking="rows", embedding="tokens")
     assert recorded_progress.stages["checking"][-1] == (20, 20)
     assert recorded_progress.stages["embedding"][0][0] > 0
-    for one, other in zip(files_of(parts, format_of(parts)), files_of(whole, format_of(whole)), strict=True):
-        assert one.read_bytes() == other.read_bytes(), one.name
+    require_equal(parts, whole)
     assert not (tmp_path / f"parts{suffix}.partial").exists()
 
 

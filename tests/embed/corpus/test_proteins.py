@@ -10,7 +10,6 @@ from elmo import reference
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.join import join_shards
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import files_of, format_of
 from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, Interrupted, TextError
 
@@ -44,11 +43,6 @@ def fasta(tmp_path):
     path = tmp_path / "p.fasta"
     path.write_bytes(text.encode())
     return path, proteins
-
-
-def require_equal(one, other):
-    for first, second in zip(files_of(one, format_of(one)), files_of(other, format_of(other)), strict=True):
-        assert first.read_bytes() == second.read_bytes(), first.name
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(5000, marks=pytest.mark.slow)])
@@ -97,7 +91,9 @@ def test_vectors_are_read_back_with_their_ids(embedder, fasta, tmp_path, suffix,
 @pytest.mark.parametrize(
     "settings", [{}, {"pool": "mean"}, {"keep_boundaries": True}, {"forget_sentences": True}], ids=str
 )
-def test_shards_and_resumed_runs_are_a_single_run_to_the_byte(tiny_checkpoint, fasta, tmp_path, suffix, settings):
+def test_shards_and_resumed_runs_are_a_single_run_to_the_byte(
+    tiny_checkpoint, fasta, tmp_path, suffix, settings, require_equal
+):
     path, _ = fasta
     embedder = Embedder(tiny_checkpoint, keep_boundaries=settings.pop("keep_boundaries", False))
     whole, resumed, joined = (tmp_path / f"{name}{suffix}" for name in ("whole", "resumed", "joined"))

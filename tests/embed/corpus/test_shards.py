@@ -12,7 +12,6 @@ from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.join import join_shards
 from elmo.embed.corpus.planned_text import Shard, windows_of, windows_of_shard
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import files_of, format_of
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
@@ -27,11 +26,6 @@ def made(embedder, text, folder, suffix=".npy", count=3, **settings):
     return paths
 
 
-def require_equal(one, other):
-    for first, second in zip(files_of(one, format_of(one)), files_of(other, format_of(other)), strict=True):
-        assert first.read_bytes() == second.read_bytes(), first.name
-
-
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize(
     "settings",
@@ -42,7 +36,9 @@ def require_equal(one, other):
     ],
     ids=["plain", "small", "raw"],
 )
-def test_shards_joined_are_a_single_run_to_the_byte(embedder, text, tmp_path, suffix, settings, recorded_progress):
+def test_shards_joined_are_a_single_run_to_the_byte(
+    embedder, text, tmp_path, suffix, settings, recorded_progress, require_equal
+):
     whole = tmp_path / f"whole{suffix}"
     embed_corpus(embedder, text, whole, window=4, **settings)
     paths = made(embedder, text, tmp_path, suffix, **settings)
@@ -56,7 +52,9 @@ def test_shards_joined_are_a_single_run_to_the_byte(embedder, text, tmp_path, su
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_boundaries_warm_states_and_several_files_are_joined_too(tiny_checkpoint, text, tmp_path, suffix):
+def test_boundaries_warm_states_and_several_files_are_joined_too(
+    tiny_checkpoint, text, tmp_path, suffix, require_equal
+):
     embedder = Embedder(tiny_checkpoint, keep_boundaries=True)
     embedder = Embedder(
         tiny_checkpoint, keep_boundaries=True, state="warm", warm_state=embedder.warm_up(["a b", "c d"])
@@ -83,7 +81,7 @@ def test_a_shard_is_a_file_of_its_own_that_says_which_it_is(embedder, text, line
     assert row == len(lines)
 
 
-def test_an_interrupted_shard_is_resumed(embedder, text, tmp_path):
+def test_an_interrupted_shard_is_resumed(embedder, text, tmp_path, require_equal):
     embed_corpus(embedder, text, tmp_path / "a.npy", window=4, shard="2/2")
     calls = itertools.count()
     with pytest.raises(Interrupted):

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import threading
 
 import h5py
 import numpy as np
@@ -93,29 +92,17 @@ def test_parquet_has_a_row_for_each_line(embedder, text, lines, tmp_path):
     assert parquet.ParquetFile(tmp_path / "vectors.parquet").num_row_groups == 3
 
 
-def test_threads_that_read_one_parquet_file_get_their_own_rows(embedder, text, tmp_path):
+def test_threads_that_read_one_parquet_file_get_their_own_rows(embedder, text, tmp_path, run_at_once):
     pytest.importorskip("pyarrow")
     embed_corpus(embedder, text, tmp_path / "vectors.parquet", window=3)
-    wrong = []
-    before = sys.getswitchinterval()
     with read_vectors(tmp_path / "vectors.parquet") as vectors:
         expected, lines = list(vectors), [vectors.row(row).line for row in range(len(vectors))]
 
-        def read(step: int) -> None:
-            for row in (step * number % len(lines) for number in range(100)):
-                if not np.array_equal(vectors[row], expected[row]) or vectors.row(row).line != lines[row]:
-                    wrong.append(row)
+        def read(number: int) -> None:
+            for row in ((1, 5, 7)[number] * place % len(lines) for place in range(100)):
+                assert np.array_equal(vectors[row], expected[row]) and vectors.row(row).line == lines[row]
 
-        threads = [threading.Thread(target=read, args=(step,)) for step in (1, 5, 7)]
-        sys.setswitchinterval(1e-6)
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            sys.setswitchinterval(before)
-    assert not wrong
+        run_at_once(read, 3)
 
 
 def test_boundaries_have_vectors_on_blank_lines_too(tiny_checkpoint, text, tmp_path):

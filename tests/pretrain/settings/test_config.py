@@ -26,6 +26,7 @@ from elmo.pretrain.step.setup import learning_rate
         ("lazy_rows", "yes"), ("filters", 7), ("filters", [[1, 2, 3]]), ("filters", [[1.5, 2]]),
         ("softmax_cutoffs", 2000), ("softmax_cutoffs", [0.5]), ("cell_size", 0), ("num_layers", 0),
         ("weight_decay", 10**400), ("clip_norm", 10**400), ("learning_rate", -float("inf")),
+        ("epochs", 1e300), ("seed", 1 << 63),
     ],
 )  # fmt: skip
 def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: str, value: Any) -> None:

@@ -14,7 +14,7 @@ from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo.setting_checks import require_seed
+from elmo.setting_checks import Seed, require_value
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -48,7 +48,7 @@ def build_index(
     `folder` exists, MissingExtraError for `approximate` without FAISS.
     """
     _require_sense(max_tokens, embedder, approximate)
-    require_seed(seed)
+    require_value("seed", seed, Seed)
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
         chosen, in_source = _chosen(_whole(read.each(sentences), source), max_tokens, sample, seed)

@@ -16,7 +16,7 @@ import numpy as np
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_seed, require_setting
+from elmo.setting_checks import Seed, require_setting, require_value
 from elmo.shapes import Float, Int, UInt64
 from elmo.text.sentence_checks import require_place
 
@@ -85,7 +85,7 @@ def occurrence_map(
     for sentence, place in marked:
         require_place(sentence, place)
     require_setting(limit >= 1, "limit", limit, "1 or more")
-    require_seed(seed)
+    require_value("seed", seed, Seed)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
     occurrences = [MapPoint(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]

@@ -12,27 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from elmo.embed.corpus.part_makers import Recipe
-from elmo.embed.corpus.partial_folder import PartialFolder
-from elmo.embed.corpus.places import check_places, require_free
+from elmo.embed.corpus.places import check_places, require_free_files
 from elmo.embed.corpus.planned_text import Shard, StopAsked, planned_text
 from elmo.embed.corpus.run import Run
 from elmo.embed.corpus.text_source import TextSource
+from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.embedder import Embedder
-from elmo.embed.results.pooling import Pool, checked_pool
-from elmo.embed.storage.layout import FileFormat, StoredType, files_of
+from elmo.embed.results.pooling import Pool
+from elmo.embed.storage.layout import FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
-from elmo.process.resources import num_cores
-from elmo.setting_checks import PositiveInt, require_value
+from elmo.process.worker_pool import require_workers
+from elmo.setting_checks import require_value
 from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentences import OnBadText, Tokenize
-
-_MOST_WORKERS = 64
 
 Warn = Callable[[str], object]
 """Called with a message about the text."""
@@ -97,9 +95,9 @@ def embed_corpus(
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
     """
-    require_value("workers", workers, PositiveInt)
+    require_workers(workers)
     require_value("store", store, StoredType)
-    pool = checked_pool(pool)
+    require_value("pool", pool, Pool | None)
     which = _shard(shard, embedder)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
@@ -112,11 +110,7 @@ def embed_corpus(
         )
     if workers > 1:
         Recipe.of(embedder)
-        if workers > (most := max(_MOST_WORKERS, 4 * num_cores())):
-            raise ConfigError(
-                f"workers must be 1 to {most} (got {workers}): this machine has {num_cores()} cores. Use about as many."
-            )
-    folder = PartialFolder(Path(output))
+    folder = VectorsFolder(Path(output))
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
@@ -184,12 +178,12 @@ def _python_warning(message: str) -> None:
     warnings.warn(message, TextWarning, stacklevel=5)
 
 
-def _make_room(folder: PartialFolder, file_format: FileFormat, *, resume: bool, force: bool) -> None:
+def _make_room(folder: VectorsFolder, file_format: FileFormat, *, resume: bool, force: bool) -> None:
     """Empties the folder unless it is to be resumed; OutputError if that is not allowed."""
     if resume and folder.is_begun:
         return
     if not (resume or force):
-        require_free(files_of(folder.output, file_format))
+        require_free_files(folder.output, file_format)
         if any(folder.path.iterdir()):
             folder.require_absent()
     if resume:

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.corpus.places import check_output, require_space
 from elmo.embed.corpus.planned_text import Shard
+from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.storage.layout import FIRST_ROW, VectorLayout, files_of, format_of_file
 from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
@@ -49,7 +49,7 @@ def join_shards(
                 f"{shard} is {own}, but {output} is {file_format}: shards are joined in their own "
                 "format. Give the output their ending."
             )
-    partial = PartialFolder(output)
+    partial = VectorsFolder(output)
     with ExitStack() as stack:
         parts = _in_order([stack.enter_context(read_vectors(shard)) for shard in shards])
         stack.enter_context(partial.held())

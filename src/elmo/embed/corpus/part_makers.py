@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from elmo.embed.corpus.partial_folder import Parts
+from elmo.embed.corpus.vectors_folder import Parts
 from elmo.embed.embedder import Embedder, StatePolicy
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.threads import num_threads
-from elmo.process.worker_pool import WorkerDied, WorkerPool
+from elmo.process.worker_pool import WorkerPool
 from elmo.shapes import Float
 from elmo.weights.hub import Files
 
@@ -116,12 +116,8 @@ class _InWorkers:
 
     def _wait_for_one(self) -> None:
         for finished in wait(self._waiting, return_when=FIRST_COMPLETED).done:
-            window = self._waiting.pop(finished)
-            try:
-                finished.result()
-            except WorkerDied as error:
-                raise WorkerDied(f"{error} Use fewer --workers and continue with --resume.") from None
-            self._done(window)
+            finished.result()
+            self._done(self._waiting.pop(finished))
 
 
 @contextmanager

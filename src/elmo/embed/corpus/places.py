@@ -1,13 +1,12 @@
 """Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
-from elmo.embed.corpus.partial_folder import PartialFolder
+from elmo.disk.output import require_free, require_possible
+from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
 from elmo.text.files.text_file import check_is_text_file, require_other_file
@@ -24,7 +23,7 @@ def check_places(
     file_format = format_of(output, format)
     for text in texts:
         check_is_text_file(text)
-        for target in (*files_of(output, file_format), PartialFolder(output).path):
+        for target in (*files_of(output, file_format), VectorsFolder(output).path):
             require_other_file(text, target)
     # What is there may be a resumed run's own: that takes a look at the text.
     return check_output(output, format, force=force or resume)
@@ -39,19 +38,16 @@ def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat
     if file_format == "parquet":
         require_pyarrow("writing Parquet")
     require_possible(output)
-    for target in reversed(files_of(output, file_format)):  # the file that was named comes first
-        require_file_or_nothing(target)
+    require_free_files(output, file_format, force=force)
     if not force:
-        require_free(files_of(output, file_format))
-        PartialFolder(output).require_absent()
+        VectorsFolder(output).require_absent()
     return file_format
 
 
-def require_free(targets: Sequence[Path]) -> None:
-    """OutputError if one of these files is there, be it a link that leads nowhere."""
-    for target in reversed(targets):  # the file that was named comes first
-        if os.path.lexists(target):
-            raise exists_already(target)
+def require_free_files(output: Path, file_format: FileFormat, *, force: bool = False) -> None:
+    """OutputError if something bears the name of one of the output's files and may not be replaced."""
+    for target in reversed(files_of(output, file_format)):  # the file that was named comes first
+        require_free(target, force=force)
 
 
 def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: int = 0) -> None:

@@ -15,12 +15,12 @@ import numpy as np
 from elmo.disk.output import is_disk_full
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.part_makers import part_maker
-from elmo.embed.corpus.partial_folder import PartialFolder, Parts, run_hash
-from elmo.embed.corpus.places import require_free, require_space
+from elmo.embed.corpus.places import require_free_files, require_space
 from elmo.embed.corpus.planned_text import PlannedText, StopAsked
+from elmo.embed.corpus.vectors_folder import Parts, VectorsFolder, run_hash
 from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
-from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
+from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
@@ -38,7 +38,7 @@ class Run:
 
     embedder: Embedder
     text: PlannedText
-    folder: PartialFolder
+    folder: VectorsFolder
     layers: Layers
     format: FileFormat
     store: StoredType
@@ -59,7 +59,7 @@ class Run:
         started, kept = time.perf_counter(), self.text.windows
         if not (resume and self._is_made()):
             if not self.folder.is_begun and not self.force:
-                require_free(files_of(self.folder.output, self.format))
+                require_free_files(self.folder.output, self.format)
             self.folder.require_same(self.settings)
             kept = self.parts.kept(self.progress, in_order=self._carries) if resume else []
             done = sum(int(self.layout.lengths[it.start : it.stop].sum()) for it in kept) * self.layout.bytes_per_token

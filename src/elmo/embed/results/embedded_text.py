@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.embed.results.output import by_token, column_of_words, objects, require_pandas
-from elmo.embed.results.pooling import Pool, checked_pool, pooled
+from elmo.embed.results.pooling import Pool, pooled
 from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.text_table import shortened
+from elmo.setting_checks import require_value
 from elmo.shapes import Float32, Int
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
@@ -58,10 +59,7 @@ class EmbeddedText:
 
     def pooled(self, pool: Pool = "mean") -> Float32[np.ndarray, "sentences *layers dim"]:
         """One vector for each sentence; see `elmo.embed.results.pooling`."""
-        if checked_pool(pool) is None:
-            raise ConfigError(
-                "pool must name a way to make one vector of a sentence's (got None). Use 'mean', for instance."
-            )
+        require_value("pool", pool, Pool)
         ends = np.searchsorted(self.sentences, np.arange(self.num_sentences + 1))
         found = [pooled(self.vectors[..., ends[it] : ends[it + 1], :], pool) for it in range(self.num_sentences)]
         empty = (0, *self.vectors.shape[:-2], self.vectors.shape[-1])

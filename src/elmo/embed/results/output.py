@@ -1,11 +1,10 @@
 """Output: the arrays of a call in the type that was asked for: numpy arrays, torch tensors or a pandas table."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError
 from elmo.process.extra_library import extra_library
 from elmo.shapes import Float, Float32, Shaped
 from elmo.text.word_list import has_surrogate
@@ -18,15 +17,6 @@ OutputType = Literal["numpy", "torch", "pandas"]
 _FEWEST_DIGITS, _MOST_DIGITS = 6, 9
 # Powers of ten are exact in float64 up to this one.
 _LARGEST_POWER = 22
-
-
-def checked_output(output: object) -> OutputType:
-    """`output`, if it can be made here: ConfigError for another name, MissingExtraError without pandas."""
-    if output not in get_args(OutputType):
-        raise ConfigError(f"output must be one of {', '.join(get_args(OutputType))} (got {output!r}).")
-    if output == "pandas":
-        require_pandas("output='pandas'")
-    return output  # type: ignore[return-value]
 
 
 def require_pandas(purpose: str) -> Any:

@@ -10,23 +10,13 @@
 The result of a sentence without tokens is zeros. With boundaries kept, <S> and </S> count as tokens.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError
 from elmo.shapes import Float32
 
 Pool = Literal["mean", "max", "first", "last", "first_last"]
-
-
-def checked_pool(pool: object) -> Pool | None:
-    """`pool`, if it is one of the names above or None; else ConfigError."""
-    if pool is not None and pool not in get_args(Pool):
-        raise ConfigError(
-            f"pool must be one of {', '.join(get_args(Pool))} (got {pool!r}). Leave it out for a vector per token."
-        )
-    return pool  # type: ignore[return-value]
 
 
 def pooled(

@@ -11,6 +11,7 @@ from elmo.embed.results.pooling import normalized
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.process.keywords import known_keywords
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Bool, Float32, Int
 
 
@@ -47,8 +48,7 @@ def nearest(
     are given. For millions of vectors use an index such as faiss. Raises ConfigError as `similarity` does,
     and if k is less than 1.
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ConfigError(f"k, the number of vectors to find, must be an integer of at least 1 (got {k!r}).")
+    require_value("k", k, PositiveInt)
     asked = _checked(queries, "queries")
     known = normalized(_checked(vectors, "vectors", asked.shape[1]))
     count = min(int(k), len(known))

@@ -9,7 +9,6 @@ lost.
 import json
 import os
 import signal
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from torch.distributed.rendezvous import rendezvous
 from elmo.errors import ConfigError, ElmoError
 from elmo.process.device import Device, chosen_device
 from elmo.process.resources import num_cores
+from elmo.process.stop_flag import handled
 
 T = TypeVar("T")
 
@@ -188,7 +188,8 @@ def _join(ranks: Ranks) -> None:
     backend = "gloo" if ranks.device.type == "cpu" else "cpu:gloo,cuda:nccl"
     timeout = timedelta(seconds=ranks.timeout)
     try:
-        with nothing_to_save():
+        # While it waits for the others it can't react to a flag, and there is nothing to save.
+        with handled({signal.SIGTERM: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}):
             store = meet(ranks.rank, ranks.size, ranks.timeout)
             dist.init_process_group(backend, store=store, rank=ranks.rank, world_size=ranks.size, timeout=timeout)
     except ValueError as error:
@@ -282,18 +283,3 @@ def _pause(deadline: float) -> None:
     if time.monotonic() > deadline:
         raise TimeoutError("some never came")
     time.sleep(_PAUSE)
-
-
-@contextmanager
-def nothing_to_save() -> Iterator[None]:
-    """SIGTERM and Ctrl-C end the process at once, as usual: while it waits for others it can't react to a flag."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    usual = {signal.SIGTERM: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
-    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.setting_checks import NotNegativeInt, Settings
+from elmo.setting_checks import NotNegativeInt, Seed, Settings
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FinetuneConfig(Settings):
     product_dtype: Literal["float32", "bfloat16"] = "float32"
     """Precision of the large matrix products; everything else stays in float32."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Random seed of shuffling, dropout and negatives."""
     log_every: int = 20
     """Steps between two lines of metrics.jsonl."""

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError
-from elmo.setting_checks import require_seed
+from elmo.setting_checks import Seed, require_value
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
@@ -184,7 +184,7 @@ def require_seeds(seeds: Sequence[int]) -> None:
             f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
         )
     for seed in seeds:
-        require_seed(seed)
+        require_value("seed", seed, Seed)
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:

@@ -4,13 +4,14 @@ Models that read only bytes need no tokens.json.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import file_hash, is_file, is_there, shown
+from elmo.disk.bounded import file_hash, is_file, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.text.characters import CharacterMap
@@ -66,7 +67,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
 def read_facts(path: Path) -> dict[str, Any]:
     """The facts in config.json, of the right keys and types. Raises WeightFileError."""
     if not path.is_file():
-        problem = "is not a file" if is_there(path) else "is missing"
+        problem = "is not a file" if os.path.lexists(path) else "is missing"
         raise WeightFileError(
             f"{path}: {problem}, so its folder is not a model folder. Pass a folder that 'elmo convert' or a "
             "pretraining run wrote."
@@ -101,7 +102,13 @@ def _refuse_task_model(facts: Mapping[str, Any], folder: Path) -> None:
         return
     run = folder.parent if folder.name == RUN_MODEL else folder
     bilm = facts["bilm"]
-    named = str(folder / "bilm") if is_there(folder / "bilm") else bilm.get("model") if isinstance(bilm, dict) else None
+    named = (
+        str(folder / "bilm")
+        if os.path.lexists(folder / "bilm")
+        else bilm.get("model")
+        if isinstance(bilm, dict)
+        else None
+    )
     inside = f"The biLM in it is {named}: for that, use --model {named}." if named else "It has no biLM in it."
     raise WeightFileError(
         f"{run}: is a model of the task {task!r}, made by 'elmo task train', and not a biLM. To use it: elmo task "
@@ -129,7 +136,7 @@ def byte_map(config: BiLMConfig) -> TokenMap | None:
 def read_token_map(path: Path, config: BiLMConfig) -> TokenMap:
     """The token map in the file `path`, or the one that needs no file. Raises WeightFileError."""
     default = byte_map(config)
-    if default is not None and not is_there(path):
+    if default is not None and not os.path.lexists(path):
         return default
     rows = config.num_words + (config.num_characters if config.has_characters else 0)
     values = read_json(path, limit=most_bytes(rows))

@@ -1,10 +1,10 @@
 """A model folder in our own format -> Checkpoint."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from elmo.disk.bounded import is_there
 from elmo.text.word_list import word_list_bytes, words_in
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.facts import architecture_of, read_facts, read_token_map, require_hashes
@@ -31,7 +31,7 @@ def read_vocabulary(folder: Path) -> list[str] | None:
 def held_vocabulary(folder: Path) -> Callable[[], list[str]] | None:
     """What makes `read_vocabulary` of the file as it is now, whatever becomes of it. Raises TextError."""
     path = Path(folder) / VOCABULARY_FILE
-    return partial(words_in, word_list_bytes(path), path) if is_there(path) else None
+    return partial(words_in, word_list_bytes(path), path) if os.path.lexists(path) else None
 
 
 def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Checkpoint:
@@ -51,9 +51,11 @@ def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Ch
         read_token_map(folder / TOKENS_FILE, config),
         read_vocabulary(folder) if with_softmax else None,
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
-        if with_softmax and is_there(softmax)
+        if with_softmax and os.path.lexists(softmax)
         else None,
-        read_tensors(warm_state, lambda found: found.items(), asked_by=CONFIG_FILE) if is_there(warm_state) else None,
+        read_tensors(warm_state, lambda found: found.items(), asked_by=CONFIG_FILE)
+        if os.path.lexists(warm_state)
+        else None,
         facts["source_format"],
         facts["source_hash"],
         facts["metadata"],

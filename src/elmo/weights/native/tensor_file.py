@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from elmo.disk.bounded import is_there, open_regular
+from elmo.disk.bounded import open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
 from elmo.weights.fingerprint import combine, damaged_values, digest
@@ -81,7 +82,7 @@ def read_held(
     missing, damaged or from another model.
     """
     if not path.is_file():
-        problem = "is not a file" if is_there(path) else "is missing"
+        problem = "is not a file" if os.path.lexists(path) else "is missing"
         raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping

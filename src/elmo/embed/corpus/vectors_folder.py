@@ -1,4 +1,4 @@
-"""PartialFolder: `OUTPUT.partial/`, where a file of vectors is made and from which an ended run is resumed.
+"""VectorsFolder: `OUTPUT.partial/`, where a file of vectors is made and from which an ended run is resumed.
 
 manifest.json        the settings that decide what is in the file; written first, removed last
 input.txt            the text, if it came from standard input or a pipe
@@ -6,8 +6,7 @@ part-000000000512    the vectors of the window that begins at row 512, behind th
 vectors, vectors.*   the file that is joined from the parts
 
 A part counts if its checksum holds, which covers the run's settings and the part's place too. What doesn't count is
-removed and made anew. So parts needn't be synced one by one: a power failure costs those of the last seconds. One
-process at a time works in the folder.
+removed and made anew. So parts needn't be synced one by one: a power failure costs those of the last seconds.
 """
 
 import hashlib
@@ -15,9 +14,7 @@ import json
 import math
 import os
 import re
-import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -28,32 +25,30 @@ import numpy as np
 from elmo.disk.arrays import read_npz
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
-from elmo.disk.folder_lock import locked
+from elmo.disk.partial_folder import PartialFolder
 from elmo.embed.storage.layout import VectorLayout
-from elmo.errors import ConfigError, OutputError
+from elmo.errors import OutputError
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float
 from elmo.text.files.lines import limited_lines
 from elmo.text.files.text_file import opened, text_name
 from elmo.weights.fingerprint import text_hash
 
-_MANIFEST_FILE = "manifest.json"
 _MANIFEST_BYTES = 1 << 20
 _INPUT_FILE = "input.txt"
 _JOINED_FILE = "vectors"
-_OURS = re.compile(r"manifest\.json|input\.txt|part-\d{12,18}|vectors(\.(offsets\.npy|text\.jsonl|metadata\.json))?")
 _DIGEST_BYTES = 32
 _BYTES_BETWEEN_REPORTS = 1 << 20
 
 State = Mapping[str, Float[np.ndarray, "layers rows width"]]
 
 
-class PartialFolder:
-    """The folder of work beside an output file."""
+class VectorsFolder(PartialFolder):
+    """The folder of work beside a file of vectors."""
 
-    def __init__(self, output: Path) -> None:
-        self.output = output
-        self.path = output.with_name(output.name + ".partial")
+    note_file = "manifest.json"
+    ours = re.compile(r"manifest\.json|input\.txt|part-\d{12,18}|vectors(\.(offsets\.npy|text\.jsonl|metadata\.json))?")
+    holder = "'elmo embed'"
 
     @property
     def input(self) -> Path:
@@ -64,80 +59,6 @@ class PartialFolder:
     def joined(self) -> Path:
         """The file that becomes the output."""
         return self.path / _JOINED_FILE
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether there is something to resume, even if damaged."""
-        return os.path.lexists(self.path / _MANIFEST_FILE)
-
-    def require_absent(self) -> None:
-        """OutputError if an earlier run left the folder."""
-        if os.path.lexists(self.path):
-            raise OutputError(
-                f"{self.path}: exists already: an earlier run did not finish, or is still at work. Continue "
-                "it with --resume, or start again with --force."
-            )
-
-    @contextmanager
-    def held(self) -> Iterator[int | None]:
-        """Nobody else works in the folder inside the block; it is made if need be. Yields the lock, as `locked` does.
-
-        If nothing that could be resumed is there in the end, no folder stays behind. OutputError if another process is
-        at work in it, or it is not a plain folder.
-        """
-        while True:
-            is_new = self._made()
-            with locked(self.path, "'elmo embed'") as descriptor:
-                if descriptor is not None and not self._is_still(descriptor):
-                    continue  # whoever held it has removed it meanwhile
-                try:
-                    yield descriptor
-                finally:
-                    if not self.is_begun and (is_new or not self._foreign()):
-                        self.clear()
-                        with suppress(OSError):  # it holds something of somebody else's
-                            self.path.rmdir()
-                return
-
-    def _made(self) -> bool:
-        """Makes the folder; whether it was not there."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.mkdir()
-            return True
-        except FileExistsError:
-            if not os.path.lexists(self.path):  # what is in the way is a parent
-                raise
-        if not stat.S_ISDIR(self.path.lstat().st_mode):
-            raise OutputError(
-                f"{self.path}: is in the way: it is a link or a file, where the folder for unfinished work should be. "
-                "Move it away, or choose another output."
-            )
-        return False
-
-    def _is_still(self, descriptor: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(descriptor), self.path.lstat())
-        except FileNotFoundError:
-            return False
-
-    def _foreign(self) -> list[str]:
-        return sorted(entry.name for entry in self.path.iterdir() if not _OURS.fullmatch(entry.name))
-
-    def empty(self) -> None:
-        """Removes everything, the manifest last of all; OutputError if the folder holds what is not ours."""
-        if foreign := self._foreign():
-            raise OutputError(
-                f"{self.path}: holds {foreign[0]!r}, which no run of elmo made, so it is not removed. Move it away, or "
-                "choose another output."
-            )
-        self.clear()
-
-    def clear(self) -> None:
-        """Removes what is ours, the manifest last of all."""
-        for entry in sorted(self.path.iterdir(), key=lambda entry: entry.name == _MANIFEST_FILE):
-            if _OURS.fullmatch(entry.name):
-                entry.unlink()
 
     def clear_joined(self) -> None:
         """Removes what an earlier run had begun to join."""
@@ -175,19 +96,13 @@ class PartialFolder:
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Notes what decides the file's content."""
         content = json.dumps({"settings": settings, "sha256": run_hash(settings)}, indent=2)
-        _write_new(self.path / _MANIFEST_FILE, [content.encode("ascii")])
-        sync(self.path / _MANIFEST_FILE)
+        _write_new(self.note, [content.encode("ascii")])
+        sync(self.note)
 
     def require_same(self, settings: Mapping[str, Any]) -> None:
         """ConfigError if the folder was begun with another text, model or setting: its parts would differ."""
-        begun = _read_manifest(self.path / _MANIFEST_FILE)
-        for name in settings:
-            if begun is not None and begun.get(name) != settings[name]:
-                raise ConfigError(
-                    f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {settings[name]!r}: the two "
-                    "halves of the file would differ. Resume with what it was begun with, or start again with --force "
-                    "and without --resume."
-                )
+        if (begun := _read_manifest(self.note)) is not None:
+            self.require_equal(begun, settings)
 
 
 @dataclass(frozen=True)
