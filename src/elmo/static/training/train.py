@@ -23,7 +23,7 @@ from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
 _MOST_THREADS = 1024
-# gensim leaves out all words of a sentence beyond this many, without a warning; the learning rate falls by the sentences.
+# gensim leaves out all words of a sentence beyond this many, without a warning. Its learning rate falls by sentences.
 _LONGEST = 10_000
 
 
