@@ -126,6 +126,18 @@ def test_steps_of_optimizers_are_seen(tiny_bilm, tiny_corpus, optimizer, setting
         steps.step()
 
 
+@pytest.mark.parametrize("settings", [{}, {"fused": True}])
+def test_steps_on_weights_that_were_frozen_with_their_gradient_are_seen(tiny_bilm, tiny_corpus, settings):
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=True).eval()
+    steps = torch.optim.AdamW(tiny_bilm.parameters(), lr=0.1, **settings)
+    elmo(tiny_corpus).mixes[0].square().sum().backward()
+    tiny_bilm.requires_grad_(False)
+    for _ in range(2):
+        with torch.no_grad():
+            assert torch.equal(elmo(tiny_corpus).mixes[0], fresh(tiny_bilm, tiny_corpus))
+        steps.step()
+
+
 def test_other_memory_at_the_same_address_is_seen(tiny_bilm, tiny_corpus):
     elmo, weight = ELMo(tiny_bilm, dropout=0.0).eval(), tiny_bilm.get_parameter(WEIGHTS[1])
     memory = weight.detach().numpy().copy()

@@ -232,3 +232,22 @@ def test_threads_by_the_million_are_refused(tmp_path):
     (tmp_path / "text").write_text("a b\n")
     with pytest.raises(ConfigError, match=r"workers must be from 1 to 1024 \(got 1000000000000\)"):
         train_static_vectors(Corpus([tmp_path / "text"]), StaticSettings(kind="glove"), workers=10**12)
+
+
+@pytest.mark.parametrize("kind", ["word2vec", "fasttext"])
+def test_the_rate_falls_to_the_end_of_a_text_of_one_line(tmp_path, monkeypatch, kind):
+    """gensim asks for a rate for each 10,000 words, from the share of the sentences that it has read."""
+    word2vec = pytest.importorskip("gensim.models.word2vec").Word2Vec
+    rates, rate_at = [], word2vec._get_next_alpha
+
+    def noted(*args):
+        rates.append(rate_at(*args))
+        return rates[-1]
+
+    monkeypatch.setattr(word2vec, "_get_next_alpha", noted)
+    (tmp_path / "text.txt").write_text("a b " * 50_000, encoding="utf-8")
+    settings = StaticSettings(kind=kind, dim=2, epochs=2, buckets=10)
+    trained = train_static_vectors(Corpus([tmp_path / "text.txt"]), settings)
+    assert trained.num_sentences == 10
+    expected = 0.025 - np.arange(20) / 20 * (0.025 - 1e-4)
+    assert {round(rate, 9) for rate in rates} == {round(rate, 9) for rate in expected}

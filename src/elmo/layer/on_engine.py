@@ -1,9 +1,10 @@
 """A biLM in torch, read by the engine where that gives the same vectors faster: on a CPU, without gradients.
 
 The engine computes from a copy of the weights. Weights that are frozen are copied again when torch has counted a
-change (`load_state_dict`, `copy_`, an optimizer's step, `to`); weights that require a gradient, and those made in
-inference mode, whose changes torch never counts, are compared with the copy at every call. Only a write that torch does
-not count, into a frozen weight, needs `refresh`: `weight.data[...] = 1`, or one through numpy.
+change (`load_state_dict`, `copy_`, `to`). Weights that have or require a gradient are compared with the copy at every
+call, because torch does not count the steps of fused optimizers; so are those made in inference mode, whose changes it
+never counts. Only a write that torch does not count, into a frozen weight, needs `refresh`: `weight.data[...] = 1`, or
+one through numpy.
 """
 
 import functools
@@ -31,18 +32,16 @@ from elmo.text.batches import number_tokens, pad
 from elmo.weights.shapes import network_shapes
 
 
-def engine_of(bilm: BiLM, dtype: ComputeType = "float32", *, counted: bool = False) -> Engine | None:
+def engine_of(bilm: BiLM, dtype: ComputeType = "float32") -> Engine | None:
     """The engine with the biLM's weights as they are now; None where torch must compute.
 
     That is so where a gradient is needed, on other devices and in other types than float32, while something traces the
     operations, and if the biLM isn't as it was built: a module has a hook or was replaced, added or patched, a weight
     has another shape or is not a plain parameter. Any number of threads may ask at once.
-
-    `counted`: torch has counted every change of the weights, so they need not be compared.
     """
     if torch.is_grad_enabled() or _is_traced() or not _is_as_built(bilm) or not _is_in_float32_on_a_cpu(bilm):
         return None
-    return _remembered(bilm, (dtype, *native_types()), lambda: Engine(bilm.config, _copies(bilm), dtype), counted)
+    return _remembered(bilm, (dtype, *native_types()), lambda: Engine(bilm.config, _copies(bilm), dtype))
 
 
 def unchanged(bilm: BiLM) -> object:
@@ -56,11 +55,9 @@ def refresh(bilm: BiLM) -> None:
         _known.pop(bilm, None)
 
 
-def read(
-    bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"], *, counted: bool = False
-) -> BiLMOutput:
+def read(bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"]) -> BiLMOutput:
     """All layers of sentences, boundaries included: lists of tokens, or character ids as `BiLM.forward` takes them."""
-    engine = engine_of(bilm, counted=counted)
+    engine = engine_of(bilm)
     if isinstance(sentences, Tensor):
         if engine is None:
             return bilm(sentences)
@@ -102,12 +99,12 @@ def padded(rows: Iterable[Int[np.ndarray, "tokens ..."]], *width: int) -> Int[Te
 Made = TypeVar("Made")
 
 
-def _remembered(bilm: BiLM, what: Hashable, make: Callable[[], Made], counted: bool = False) -> Made:
+def _remembered(bilm: BiLM, what: Hashable, make: Callable[[], Made]) -> Made:
     """What was made of the weights as they are now."""
 
     def find() -> Any:
         found = _known.get(bilm, {}).get(what)
-        return found[1] if found is not None and found[0].is_still(bilm, counted) else None
+        return found[1] if found is not None and found[0].is_still(bilm) else None
 
     made = find()
     if made is None:
@@ -130,22 +127,22 @@ class _Weights(NamedTuple):
     config: BiLMConfig
     counts: tuple[tuple[object, ...], ...]
     values: tuple[Tensor | None, ...]
-    """Of those that require a gradient or were made in inference mode."""
+    """Of those that have or require a gradient, or were made in inference mode."""
 
     @classmethod
     def of(cls, bilm: BiLM) -> "_Weights":
         weights = tuple(bilm.parameters())
-        compared = (weight.requires_grad or weight.is_inference() for weight in weights)
+        compared = (it.requires_grad or it.grad is not None or it.is_inference() for it in weights)
         values = (weight.detach().clone() if it else None for weight, it in zip(weights, compared, strict=True))
         return cls(bilm.config, tuple(map(_count, weights)), tuple(values))
 
-    def is_still(self, bilm: BiLM, counted: bool) -> bool:
+    def is_still(self, bilm: BiLM) -> bool:
         weights = tuple(bilm.parameters())
         return (
             self.config == bilm.config
             and self.counts == tuple(map(_count, weights))
             and all(
-                counted or values is None or _have_equal_bits(weight.detach(), values)
+                values is None or _have_equal_bits(weight.detach(), values)
                 for weight, values in zip(weights, self.values, strict=True)
             )
         )

@@ -76,6 +76,10 @@ class TaskModel(nn.Module, ABC, Generic[E, P]):
         """
         return self.loss(examples)
 
+    def num_averaged(self, examples: Sequence[E]) -> int:
+        """How many losses `held_out_loss` is the mean of, so that means of batches can be averaged: the examples."""
+        return len(examples)
+
     def is_decayed(self, name: str, parameter: nn.Parameter) -> bool:
         """Whether the setting `weight_decay` is for this parameter; `name` as in `named_parameters`."""
         return True

@@ -212,6 +212,18 @@ def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, cap
     assert "there is no run to resume" in capsys.readouterr().err
 
 
+def test_a_run_is_resumed_with_layers_of_the_precision_it_was_begun_with(train, tmp_path, capsys):
+    assert train("run", "--cache-dtype", "float16") == 0
+    assert train("run", "--resume", "--seeds", "1", "2") == 2
+    assert "started with cache_dtype 'float16', now it is 'float32'" in capsys.readouterr().err
+    assert train("older") == 0
+    path = tmp_path / "older" / "run.json"
+    path.write_text(
+        json.dumps({name: fact for name, fact in json.loads(path.read_text()).items() if "dtype" not in name})
+    )
+    assert train("older", "--resume") == 0
+
+
 def test_a_run_is_resumed_with_the_static_vectors_it_was_begun_with(train, tmp_path, capsys):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("Anna 1 2\nlives 3 4\n")

@@ -366,6 +366,22 @@ def test_patience_given_when_resuming_waits_for_a_model_that_is_kept(
     assert f"is that of step {run.best_step}." in (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
 
 
+def test_the_evaluation_at_the_end_of_a_run_that_goes_on_keeps_no_model_from_being_the_best(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    falling = replace(recipe, evaluate_every=4, max_steps=6, epochs=500, patience=1)
+    pretrain(falling, data, tmp_path / "run")
+    log = tmp_path / "run" / "metrics.jsonl"
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    found = {line["step"]: line for line in lines if "evaluation" in line}
+    assert (list(found), RunFolder(tmp_path / "run").best_step) == ([4, 6], 4)
+    found[6]["mean_perplexity"] = 1.5  # lower than what follows
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    resume(data, tmp_path / "run", config=replace(falling, max_steps=8))
+    assert [line["step"] for line in _metrics(tmp_path / "run") if "evaluation" in line] == [4, 6, 8]
+    assert RunFolder(tmp_path / "run").best_step == 8
+
+
 def test_a_perplexity_beyond_every_float_does_not_end_a_run(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:

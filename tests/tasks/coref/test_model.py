@@ -25,14 +25,14 @@ DOCUMENT = Document(
 
 @pytest.fixture
 def build(tiny_bilm):
-    def build(resolver=SMALL, **tokens):
+    def build(resolver=SMALL, train_words=(), **tokens):
         settings = TokenSettings(**{"encoder": "none", **tokens})
         frozen = None if settings.encoder == "none" else FrozenLayers(tiny_bilm)
         vectors = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
         static = {"static": StaticVectors(("Anna", "dog"), vectors)}
         torch.manual_seed(0)
         vocabulary = {"characters": list("Anadog")[:4], "genres": ["nw", "bn"]}
-        return Resolver(resolver, vocabulary, TokenRepresentation(settings, TokenSources(frozen, static)))
+        return Resolver(resolver, vocabulary, TokenRepresentation(settings, TokenSources(frozen, static, train_words)))
 
     return build
 
@@ -100,3 +100,18 @@ def test_genres_follow_from_names(name, genre):
 def test_a_pattern_without_a_group_is_refused(pattern):
     with pytest.raises(ConfigError, match="genre_pattern"):
         ResolverSettings(genre_pattern=pattern)
+
+
+def test_a_trained_word_that_begins_with_zeros_learns_with_the_others(build):
+    settings = ResolverSettings(**{**vars(SMALL), "mention_loss": 1.0})  # all spans have a part in the loss
+    model = build(settings, train_static=True, train_words=["Anna", "barked"])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for length in (0, 1):  # before the step, and after it
+        states = model.eval()._states(DOCUMENT).embedded[:, :6].norm(dim=1)
+        torch.testing.assert_close(states[[0, 6]], torch.tensor([1.0, length]))
+        optimizer.zero_grad()
+        model.loss([DOCUMENT]).backward()
+        found = model.tokens.static_embeddings()["static"].trained.grad.norm(dim=1)
+        assert found.isfinite().all()
+        assert (found[1:] > 0).all()
+        optimizer.step()

@@ -208,6 +208,26 @@ def test_text_without_columns_gets_two_of_them():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Anna\tB-PER\n\nNew York\tB-LOC\n", "LOC"),  # the second of two sentences has a space
+        ("안\tB-PS\n\n왔\tO\n \tO\n", "PS"),  # KLUE's tokens are characters
+        ("Anna\tB-PER\n\nRome\tO\n", "big city"),  # only in what is predicted
+    ],
+)
+def test_all_sentences_of_a_file_are_written_with_one_separator(read, tmp_path, text, label):
+    gold = read(text)
+    spans = [[], [(0, 1, label)]]
+    lines = list(TASK.write(zip(gold, spans, strict=True)))
+    assert all(line.count("\t") == 2 for line in lines if line)
+    (tmp_path / "predicted").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = read_columns(tmp_path / "predicted", TaggerSettings(scheme="any"))
+    assert [(one.tokens, one.spans) for one in found] == [
+        (one.tokens, own) for one, own in zip(gold, spans, strict=True)
+    ]
+
+
 def test_packed_files_are_unpacked(tmp_path: Path):
     import lzma
 

@@ -9,9 +9,10 @@ from elmo.errors import ConfigError
 from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.settings import PosSettings, TokenTaggerSettings
 from elmo.tasks.pos.task import TASK
-from elmo.tasks.settings import TokenSettings
+from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.apply import mean_loss
 
 VOCABULARY = {"labels": ["ADP", "NOUN", "VERB"], "words": ["Bell", "saw"], "characters": list("ABabcdelorswxy")}
 EXAMPLES = [
@@ -83,3 +84,10 @@ def test_dropout_is_off_outside_of_training():
     model = tagger().eval()
     assert torch.equal(model.loss(EXAMPLES), model.loss(EXAMPLES))
     assert not torch.equal(model.train().loss(EXAMPLES), model.loss(EXAMPLES))
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_the_dev_loss_is_the_mean_over_all_tokens_in_any_batches(size):
+    model = tagger()
+    expected = model.eval().loss(EXAMPLES).item()
+    assert mean_loss(model, TASK, EXAMPLES, FitSettings(batch_size=size)) == pytest.approx(expected, rel=1e-6)

@@ -9,12 +9,14 @@ import torch
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import TokenSettings
-from elmo.tasks.srl.data import Proposition, RoleSentence
+from elmo.tasks.settings import FitSettings, TokenSettings
+from elmo.tasks.srl.data import Proposition, RoleSentence, one_by_one
 from elmo.tasks.srl.model import Instances, RoleLabeler
 from elmo.tasks.srl.settings import LabelerSettings
+from elmo.tasks.srl.task import TASK
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, TokenVectors
+from elmo.tasks.train.apply import mean_loss
 
 WORDS = ["she", "gave", "him", "a", "book", "and", "left"]
 LABELS = {"labels": ["A0", "A1", "A2", "V"]}
@@ -197,3 +199,10 @@ def test_the_finder_does_not_change_what_the_labeler_learns(build):
 def test_nothing_to_read_is_refused():
     with pytest.raises(ConfigError, match="the model would read nothing"):
         RoleLabeler(LabelerSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_dev_loss_is_the_mean_over_all_instances_in_any_batches(build, size):
+    model = build().eval()
+    expected = np.mean([model.held_out_loss([one]).item() for one in one_by_one(SENTENCES, keep_bare=False)])
+    assert mean_loss(model, TASK, SENTENCES, FitSettings(batch_size=size)) == pytest.approx(expected, rel=1e-6)

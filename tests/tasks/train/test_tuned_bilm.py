@@ -11,6 +11,7 @@ from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.apply import mean_loss
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.optimizers import Learner, rate_at
 
@@ -51,6 +52,23 @@ def test_a_layer_stays_as_it_is_until_its_epoch(bilm, train_sentences, tmp_path,
         trained = {name for name in every if any(epoch > wait and part in name for wait, part in WAITING.items())}
         assert moved & every == trained, epoch
         assert any(not name.startswith(BILM) for name in moved)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "adadelta", "adagrad", "sgd"])
+def test_dev_data_are_scored_with_the_weights_of_the_last_step(bilm, train_sentences, dev_sentences, optimizer):
+    """fused optimizers don't raise the counts by which torch tells that a weight has changed."""
+    model = tagger(bilm, train_sentences, unfreeze_epochs=0, bilm_rate=1.0).eval()
+    learner = Learner(replace(SETTINGS, optimizer=optimizer, learning_rate=0.3), model)
+    losses = []
+    for step in range(3):
+        learner.begin(step, 0.0, 0)
+        loss = model.loss(dev_sentences)  # with gradients torch computes, from the weights themselves
+        losses.append((mean_loss(model, TASK, dev_sentences, replace(SETTINGS, batch_size=20)), loss.item()))
+        loss.backward()
+        learner.clip()
+        learner.step(step)
+    for found, expected in losses:
+        assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_rates_fall_from_layer_to_layer(bilm, train_sentences):

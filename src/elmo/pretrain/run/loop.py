@@ -292,16 +292,17 @@ class Loop:
     def _perplexities_recorded(self) -> dict[int, float]:
         """By step, from that of the best checkpoint on; none without it, since no model can be gone back to.
 
-        The evaluation at a run's end takes more sentences and is not among them.
+        The evaluation at a run's end is not among them: whatever it finds, its weights are not kept as the best.
         """
         best = self.run.ranks.on_first(lambda: self.run.best_step)
-        if self.held_out is None or best is None:
+        every = self.trainer.config.evaluate_every
+        if self.held_out is None or best is None or not every:
             return {}
         count = self.held_out.count(self.trainer.config.evaluation_sentences)
         found = {
             step: line["mean_perplexity"]
             for (name, step, sentences), line in self._recorded.items()
-            if name == self.held_out.name and step >= best and sentences == count
+            if name == self.held_out.name and sentences == count and (step == best or step > best and not step % every)
         }
         return found if best in found else {}
 

@@ -24,6 +24,8 @@ class Corpus:
     encoding: str = "utf-8"
     errors: OnBadText = "strict"
     lower_case: bool = False
+    longest: int = 0
+    """Tokens of a sentence; longer ones are cut into several. 0: none is."""
     bad_lines: list[str] = dataclasses.field(default_factory=list)
     """Messages about the lines that the last reading skipped."""
 
@@ -58,8 +60,9 @@ class Corpus:
                 field=self.field,
             )
             for sentence in found:
-                if sentence:
-                    yield [word.lower() for word in sentence] if self.lower_case else sentence
+                words = [word.lower() for word in sentence] if self.lower_case else sentence
+                step = self.longest or max(1, len(words))
+                yield from (words[start : start + step] for start in range(0, len(words), step))
 
 
 def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progress) -> tuple[dict[str, int], int]:

@@ -23,7 +23,7 @@ from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
 _MOST_THREADS = 1024
-# gensim leaves out all words of a sentence beyond this many, without a warning.
+# gensim leaves out all words of a sentence beyond this many, without a warning. Its learning rate falls by sentences.
 _LONGEST = 10_000
 
 
@@ -36,6 +36,7 @@ class TrainedVectors:
     senses: SenseVectors | None
     """mssg: all of them"""
     num_sentences: int
+    """word2vec, fasttext: of more than 10,000 words, each 10,000 are one"""
     num_tokens: int
     """Of the words that have vectors."""
     seconds: float
@@ -52,9 +53,11 @@ def train_static_vectors(
     another one in its sentence.
     """
     require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
-    if settings.kind in ("word2vec", "fasttext"):
+    by_gensim = settings.kind in ("word2vec", "fasttext")
+    if by_gensim:
         _require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()
+    corpus.longest = _LONGEST if by_gensim else 0
     corpus.lower_case = settings.lower_case
     with following(progress) as reported:
         counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, reported)
@@ -136,7 +139,6 @@ def _negative_sampling(
         model = models.Word2Vec(**options)
     model.build_vocab_from_freq(counts)
     read = Count(progress, "training", corpus.num_bytes * settings.num_epochs, "bytes")
-    # gensim counts words for the learning rate's fall; words without a vector are among those it reads.
     model.train(corpus_iterable=_Passes(corpus, read), total_examples=num_sentences, epochs=settings.num_epochs)
     rows = [model.wv.key_to_index[word] for word in counts]
     return np.asarray(model.wv.vectors[rows], dtype=np.float32)
@@ -150,8 +152,4 @@ class _Passes:
         self._corpus, self._read = corpus, read
 
     def __iter__(self) -> Iterator[list[str]]:
-        for sentence in self._corpus.sentences(self._read.add):
-            if len(sentence) <= _LONGEST:
-                yield sentence
-            else:
-                yield from (sentence[start : start + _LONGEST] for start in range(0, len(sentence), _LONGEST))
+        return self._corpus.sentences(self._read.add)

@@ -77,6 +77,10 @@ class Autoencoder(TaskModel[TextLine, Reproduced]):
         negatives = sample.ids.to(gold.device)
         return sampled_softmax_mean(outputs, gold, rows(gold), negatives, rows(negatives))
 
+    def num_averaged(self, examples: Sequence[TextLine]) -> int:
+        """The tokens, and the end of each sentence."""
+        return sum(len(example.tokens) + 1 for example in examples)
+
     def predict(self, examples: Sequence[TextLine]) -> list[Reproduced]:
         outputs, gold = self.outputs(examples)
         logits = self.softmax(outputs)

@@ -108,8 +108,7 @@ class Resolver(TaskModel[Document, Resolved]):
         vectors = self.tokens(document.sentences)
         parts = list(vectors.static.values())
         if self.settings.normalize_static:
-            # Unknown words have zeros; torch's own epsilon, 1e-12, is 0 in float16.
-            parts = [functional.normalize(part, dim=2, eps=torch.finfo(part.dtype).tiny) for part in parts]
+            parts = [_normalized(part) for part in parts]
         if self.characters is not None:
             parts.append(self.characters(document.sentences))
         plain = torch.cat(parts, dim=2)
@@ -129,6 +128,13 @@ class Resolver(TaskModel[Document, Resolved]):
             speakers = speakers.to(self.tokens.device)
         genre = self._genres.get(self.settings.genre_of(document.name), _UNKNOWN_GENRE)
         return PairFacts(speakers, genre)
+
+
+def _normalized(vectors: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
+    """Of length 1. Zeros, which unknown words have, stay so, with the gradient of what isn't normalized: a word that is
+    trained can begin with them."""
+    lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return vectors / torch.where(lengths > 0, lengths, 1)
 
 
 def _lengths(document: Document) -> list[int]:

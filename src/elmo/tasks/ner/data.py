@@ -141,14 +141,22 @@ def require_distinct(token_place: int, tag_place: int, num_columns: int, where: 
 def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iterator[str]:
     """One line per token: its columns, its own tag if it had one, and the predicted tag; a blank line ends a sentence.
 
-    This is what conlleval reads. Columns are separated by spaces, or by tabs if a column contains a space.
+    This is what conlleval reads. Columns are separated by spaces, or by tabs if one of the file contains a space; a
+    sentence without tags of its own, of which there may be any number, decides for itself.
     """
-    for sentence, predicted in pairs:
-        rows = sentence.rows or [[token] for token in sentence.tokens]
-        columns = [[*row, *sentence.tags[place : place + 1], predicted[place]] for place, row in enumerate(rows)]
-        separator = "\t" if any(" " in column for row in columns for column in row) else " "
-        yield from (separator.join(row) for row in columns)
-        yield ""
+    left = iter(pairs)
+    for first in left:
+        together = [first, *left] if first[0].tags else [first]
+        blocks = [_columns(sentence, predicted) for sentence, predicted in together]
+        separator = "\t" if any(" " in cell for block in blocks for row in block for cell in row) else " "
+        for block in blocks:
+            yield from map(separator.join, block)
+            yield ""
+
+
+def _columns(sentence: TaggedSentence, predicted: Sequence[str]) -> list[list[str]]:
+    rows = sentence.rows or [[token] for token in sentence.tokens]
+    return [[*row, *sentence.tags[place : place + 1], predicted[place]] for place, row in enumerate(rows)]
 
 
 def _read(

@@ -54,9 +54,13 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         gold = torch.full(logits.shape[:2], _LEFT_OUT)
         for row, example in zip(gold, examples, strict=True):
             row[: len(example.tags)] = torch.tensor([self._numbers.get(tag, _LEFT_OUT) for tag in example.tags])
-        count = max(1, int((gold != _LEFT_OUT).sum()))
         flat = logits.flatten(0, 1), gold.flatten().to(logits.device)
-        return functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum") / count
+        total = functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum")
+        return total / max(1, self.num_averaged(examples))
+
+    def num_averaged(self, examples: Sequence[TagSentence]) -> int:
+        """The tokens whose tags the training data has."""
+        return sum(tag in self._numbers for example in examples for tag in example.tags)
 
     @property
     def outcomes(self) -> tuple[str, ...]:

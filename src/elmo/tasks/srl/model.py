@@ -123,6 +123,14 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             return loss
         return loss + self.finder.loss(vectors.input, vectors.mask, [example.predicates or () for example in examples])
 
+    def held_out_loss(self, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
+        """That of the roles alone, which are scored with the predicates given."""
+        return self._role_loss(self.tokens([example.tokens for example in examples]), Instances.of(examples))
+
+    def num_averaged(self, examples: Sequence[RoleSentence]) -> int:
+        """The instances."""
+        return sum(len(example.propositions) for example in examples)
+
     def _role_loss(self, vectors: TokenVectors, instances: "Instances") -> Float[Tensor, ""]:
         logits, mask = self(vectors, instances)
         gold = torch.zeros(mask.shape, dtype=torch.int64)

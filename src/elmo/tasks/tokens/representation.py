@@ -41,9 +41,7 @@ class LiveLayers(nn.Module):
         is_trained = any(parameter.requires_grad for parameter in self.bilm.parameters())
         # Without gradients the engine reads, which is many times as fast: in the epochs before the first is unfrozen.
         with torch.set_grad_enabled(torch.is_grad_enabled() and is_trained):
-            # Only optimizers and `load_state_dict` write into these weights: comparing them takes as long as two
-            # sentences.
-            return on_engine.read(self.bilm, [list(sentence) for sentence in sentences], counted=True)
+            return on_engine.read(self.bilm, [list(sentence) for sentence in sentences])
 
     def layers(self) -> list[list[nn.Parameter]]:
         """The weights of each layer, both directions together: the top layer first, the token layer last."""

@@ -98,14 +98,15 @@ def predict_all(
 def mean_loss(
     model: TaskModel[E, P], task: Task[S, E, P], examples: Sequence[E], settings: FitSettings
 ) -> float | None:
-    """The loss of an example on average; None if the model has none for examples it isn't trained on."""
+    """`TaskModel.held_out_loss` of all examples, in whatever batches; None if the model has none for them."""
     model.eval()
-    total = 0.0
+    total, count = 0.0, 0
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
         chosen = [examples[place] for place in batch]
         with enough_memory_for(task, chosen):
             loss = model.held_out_loss(chosen)
         if loss is None:
             return None
-        total += loss.item() * len(batch)
-    return total / max(len(examples), 1)
+        averaged = model.num_averaged(chosen)
+        total, count = total + loss.item() * averaged, count + averaged
+    return total / max(count, 1)

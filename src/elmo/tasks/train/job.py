@@ -34,7 +34,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     """
     if not path.is_file():
         return
-    noted = read_record(path)
+    noted = {"cache_dtype": "float32"} | read_record(path)  # older runs noted none
     noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
     begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))
@@ -98,7 +98,7 @@ class Files:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a job is run; none of it changes a single model."""
+    """How a job is run; only `cache_dtype` changes a model."""
 
     seeds: Sequence[int] = (1,)
     cache: Path | None = None

@@ -207,7 +207,12 @@ def _frozen(tokens: TokenSettings, device: str, options: RunOptions, run: Path) 
 
 def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
     """Writes what the run is; ConfigError if it was begun as another."""
-    facts = {**job.facts(), "bilm": None if frozen is None else frozen.model_hash}
+    store = None if frozen is None else frozen.store
+    facts = {
+        **job.facts(),
+        "bilm": None if frozen is None else frozen.model_hash,
+        "cache_dtype": "float32" if store is None else store.dtype,
+    }
     path = job.run / "run.json"
     if path.is_file():
         require_same_run(path, facts, job.task.settings())

@@ -38,7 +38,7 @@ class Training(Generic[S]):
     """Folder for the biLM's layers, which are computed once; any number of runs can share it (default: in the output
     folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
-    """How the layers are stored."""
+    """How the layers are stored. float16 halves the files and rounds each number by at most 1 part in 2,000."""
     resume: Switch = False
     """Continue in the output folder with its own settings, unless a settings file is given; nothing is trained
     twice."""
