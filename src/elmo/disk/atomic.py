@@ -67,7 +67,9 @@ def copied_folder(source: Path, target: Path) -> None:
     replaceable = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
     size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
     with new_folder(target, size=size, force=True, replaceable=replaceable) as unfinished:
-        shutil.copytree(source, unfinished, dirs_exist_ok=True)
+        for path in sorted(source.rglob("*")):  # a folder before what is in it; contents alone, no permissions
+            place = unfinished / path.relative_to(source)
+            place.mkdir() if path.is_dir() else shutil.copyfile(path, place)
 
 
 @contextmanager
@@ -121,12 +123,16 @@ def hidden_names(name: str, ending: str) -> str:
 
 
 def sync(path: Path) -> None:
-    """Flushes a file's content, or a folder's entries, to disk. Raises OSError."""
-    if os.name == "nt" and path.is_dir():  # Windows can't open a folder
+    """Flushes a file's content, or a folder's entries where the file system can, to disk. Raises OSError."""
+    is_folder = path.is_dir()
+    if os.name == "nt" and is_folder:  # Windows can't open a folder
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if not (is_folder and error.errno in _NOT_THERE):
+            raise
     finally:
         os.close(descriptor)
 

@@ -34,6 +34,21 @@ def require_possible(output: Path) -> None:
         )
 
 
+def escaped(name: str) -> str:
+    """A name in letters that UTF-8 has: the lone surrogates that stand for the bytes of one that is not UTF-8 become
+    \\udc80 to \\udcff, as in JSON."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def require_utf8(run: Path) -> None:
+    """OutputError for the folder of a training if torch couldn't open the files in it."""
+    if escaped(str(run)) != str(run):
+        raise OutputError(
+            f"{escaped(str(run))}: the name is not UTF-8 text, and torch opens no file in such a folder. Rename it, or "
+            "change to it and name a folder below it."
+        )
+
+
 def require_file_or_nothing(output: Path) -> None:
     """OutputError if something else than a regular file bears the name of an output file.
 

@@ -1,6 +1,7 @@
 """Readers: a file of vectors -> its arrays, one for each row, as `embed` gave them."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -255,7 +256,8 @@ class _NpyVectors(StoredVectors):
 class _ParquetVectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = require_pyarrow("reading Parquet").parquet.ParquetFile(path)
+        arrow = require_pyarrow("reading Parquet")
+        self._file = arrow.parquet.ParquetFile(arrow.OSFile(os.fsencode(path)))  # a text would have to be UTF-8
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
@@ -322,4 +324,4 @@ class _ParquetVectors(StoredVectors):
                 yield array.reshape(shape)
 
     def close(self) -> None:
-        self._file.close()
+        self._file.close(force=True)

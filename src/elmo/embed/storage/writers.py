@@ -183,15 +183,16 @@ def _write_parquet(path: Path, content: FileContent) -> None:
     arrow = require_pyarrow("writing Parquet")
     options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
     writer, rows, first = None, content.rows(), int(content.metadata.get(FIRST_ROW, 0))
-    try:
-        for window in content.stored():
-            table = _table(arrow, content, first, list(islice(rows, len(window))), window)
-            writer = writer or arrow.parquet.ParquetWriter(str(path), table.schema, **options)
-            writer.write_table(table, row_group_size=len(table))
-            first += len(window)
-    finally:
-        if writer is not None:
-            writer.close()
+    with path.open("xb") as file:  # pyarrow takes no name that is not UTF-8
+        try:
+            for window in content.stored():
+                table = _table(arrow, content, first, list(islice(rows, len(window))), window)
+                writer = writer or arrow.parquet.ParquetWriter(file, table.schema, **options)
+                writer.write_table(table, row_group_size=len(table))
+                first += len(window)
+        finally:
+            if writer is not None:
+                writer.close()
 
 
 def _table(arrow: Any, content: FileContent, first: int, rows: Sequence[TextRow], arrays: Arrays) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from elmo.disk.bounded import is_there, open_regular
+from elmo.disk.bounded import is_there, open_regular, readable
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
 from elmo.weights.fingerprint import combine, damaged_values, digest
@@ -48,7 +48,8 @@ def write_tensors(
     mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
     with disk_errors():
         save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
-        path.chmod(mode)
+        if path.stat().st_mode != mode:  # file systems with one mode for all may not let it be set
+            path.chmod(mode)
 
 
 @contextmanager
@@ -83,6 +84,8 @@ def read_held(
     if not path.is_file():
         problem = "is not a file" if is_there(path) else "is missing"
         raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
+    with readable(path, WeightFileError, "Check its permissions ('ls -l' shows them)."):
+        open_regular(path).close()  # the library says of every file that it can't open that there is none
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
         types = {name: file.get_slice(name).get_dtype() for name in found}
