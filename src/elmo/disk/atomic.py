@@ -21,7 +21,7 @@ from pathlib import Path
 
 from elmo.disk.bounded import is_there
 from elmo.disk.folder_lock import locked
-from elmo.disk.output import exists_already, require_file_or_nothing, require_free
+from elmo.disk.output import exists_already, free_bytes, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
 
 try:
@@ -216,7 +216,7 @@ def _remove_unheld(folder: Path) -> None:
 
 
 def _require_space(target: Path, size: int) -> None:
-    if shutil.disk_usage(target.parent).free < size + _OVERHEAD_BYTES:
+    if free_bytes(target.parent) < size + _OVERHEAD_BYTES:
         raise OutputError(f"{target}: not enough disk. {_space(target, size)} Free some space or choose another place.")
 
 

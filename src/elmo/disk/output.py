@@ -2,10 +2,11 @@
 
 import errno
 import os
+import shutil
 import stat
 from pathlib import Path
 
-from elmo.disk.bounded import kind_of, shown
+from elmo.disk.bounded import NO_LIMIT, kind_of, shown
 from elmo.errors import OutputError
 
 # Of 255, without what is added while an output is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
@@ -32,6 +33,12 @@ def require_possible(output: Path) -> None:
             f"{output}: can't be made, because this user may not write to the folder {parent}. Change its permissions "
             "('ls -ld' shows them), or choose another path."
         )
+
+
+def free_bytes(folder: Path) -> int:
+    """What can still be written to the disk of a folder; without a limit where the file system doesn't say (ramfs)."""
+    usage = shutil.disk_usage(folder)
+    return usage.free if usage.total else NO_LIMIT
 
 
 def escaped(name: str) -> str:

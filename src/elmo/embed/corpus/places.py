@@ -1,12 +1,11 @@
 """Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
+from elmo.disk.output import exists_already, free_bytes, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
@@ -59,7 +58,7 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
 
     `overhead`: bytes beside its numbers; `done`: bytes there already.
     """
-    free = shutil.disk_usage(folder).free
+    free = free_bytes(folder)
     needed = layout.num_bytes + overhead - done
     if needed <= free:
         return

@@ -172,7 +172,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
 class _Hdf5Vectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = h5py.File(path, "r")
+        self._file = h5py.File(path, "r", locking=False)  # network drives may have no locks
         self.metadata = {name: str(value) for name, value in self._file.attrs.items()}
         # Of proteins, in their order.
         self._names = list(map(str, self._file)) if self.metadata.get("rows") == "ids" else None

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +48,7 @@ def write_tensors(
     mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
     with disk_errors():
         save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
-        if path.stat().st_mode != mode:  # file systems with one mode for all may not let it be set
+        with suppress(PermissionError):  # file systems whose files seem to be somebody else's don't let it be set
             path.chmod(mode)
 
 
