@@ -131,7 +131,8 @@ def _wait_for_streams() -> None:
     """
     if os.name == "posix":
         for descriptor in range(3):
-            os.set_blocking(descriptor, True)
+            with suppress(OSError):  # it is closed, and nothing could be opened in its place
+                os.set_blocking(descriptor, True)
 
 
 class _Closed(io.TextIOBase):
