@@ -38,7 +38,7 @@ def require_possible(output: Path) -> None:
 def free_bytes(folder: Path) -> int:
     """What can still be written to the disk of a folder; without a limit where the file system doesn't say (ramfs)."""
     usage = shutil.disk_usage(folder)
-    return usage.free if usage.total else NO_LIMIT
+    return usage.free or (0 if usage.total else NO_LIMIT)
 
 
 def escaped(name: str) -> str:

@@ -339,7 +339,7 @@ def test_a_file_compressed_on_its_way_is_refused(tiny, publisher):
 
 
 def test_no_room_says_so_before_the_first_byte(tiny, publisher, monkeypatch):
-    monkeypatch.setattr(transfer.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=10))
     with pytest.raises(OutputError, match="not enough disk: .* bytes are missing of the file, 10 are free.*ELMO_CACHE"):
         get()
 
