@@ -63,6 +63,13 @@ def test_a_png_and_an_svg_are_drawn_and_name_the_runs_and_the_sampled_loss(run: 
         draw_curves([curves], tmp_path / "a.png")
 
 
+def test_a_run_whose_name_is_not_utf8_is_drawn(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    curves = read_curves(run.rename(tmp_path / "r\udcff"))
+    assert curves.name == r"r\udcff"
+    draw_curves([curves], tmp_path / "a.svg")
+
+
 def test_tokens_read_are_taken_from_the_lines_that_have_them(run: Path) -> None:
     lines = [{"step": 1, "loss": 5.0}, {"step": 2, "tokens_read": 30, "loss": 4.0}]  # resumed with other unroll_steps
     (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,30 @@ def test_errors_of_files_name_the_place_shortly(monkeypatch, capsys, error):
     told = capsys.readouterr().err
     assert "bug" not in told
     assert len(told) < 500
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_a_stream_that_another_program_left_without_waiting_is_read_and_written_whole(stream, tiny_bilm, tmp_path):
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    text = "".join(f"the cat {number}\n" for number in range(300))
+    (tmp_path / "t.txt").write_text(text)
+    command = [sys.executable, "-m", "elmo", "embed", "-", "-m", "model", "--quiet"]
+    reading, writing = os.pipe()
+    os.set_blocking(reading if stream == "stdin" else writing, False)
+    if stream == "stdin":
+        with subprocess.Popen(
+            command, stdin=reading, stdout=subprocess.PIPE, cwd=tmp_path, env=ENVIRONMENT
+        ) as process, os.fdopen(writing, "w") as late:  # fmt: skip
+            os.close(reading)
+            time.sleep(1)
+            late.write(text)
+            late.close()
+            found = process.communicate()[0]
+    else:
+        with (tmp_path / "t.txt").open() as given, os.fdopen(reading, "rb") as slow:
+            process = subprocess.Popen(command, stdin=given, stdout=writing, cwd=tmp_path, env=ENVIRONMENT)
+            os.close(writing)
+            time.sleep(1)
+            found = slow.read()
+    assert process.wait() == 0
+    assert [json.loads(line)["tokens"][2] for line in found.splitlines()] == [str(number) for number in range(300)]

@@ -2,15 +2,18 @@
 
 import errno
 import os
+import shutil
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from elmo.disk import atomic
-from elmo.disk.atomic import new_file, new_folder, recover
+from elmo.disk.atomic import copied_folder, new_file, new_folder, recover
 from elmo.errors import OutputError
 
 FILES = frozenset(("a", "b", "sub"))
@@ -174,3 +177,34 @@ def test_a_link_with_a_hidden_name_is_not_followed(tmp_path):
     (tmp_path / f"{HIDDEN}.unfinished").symlink_to(tmp_path / "precious")
     fill(tmp_path / "model", "one")
     assert (tmp_path / "precious" / "a").read_text() == "precious"
+
+
+def test_folders_that_can_not_be_flushed_are_no_obstacle(tmp_path, monkeypatch):
+    def flush(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", flush)
+    fill(tmp_path / "model", "new")
+    with new_file(tmp_path / "x", size=1, force=False) as unfinished:
+        unfinished.write_text("x")
+    assert names(tmp_path) == ["model", "x"]
+
+
+def test_a_copy_of_a_folder_that_may_not_be_written_may_be(tmp_path, monkeypatch):
+    fill(tmp_path / "model", "content")
+    (tmp_path / "model" / "sub").chmod(0o555)
+    (tmp_path / "model" / "a").chmod(0o444)
+    monkeypatch.setattr(shutil, "copystat", lambda *_, **__: pytest.fail("a drive may refuse permissions and times"))
+    copied_folder(tmp_path / "model", tmp_path / "copy")
+    assert (tmp_path / "copy" / "sub" / "deep").read_text() == "content"
+    assert (tmp_path / "copy" / "sub").stat().st_mode & 0o200
+    assert (tmp_path / "copy" / "a").stat().st_mode & 0o200
+
+
+def test_a_drive_that_does_not_say_its_size_has_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=0, used=0, free=0))
+    fill(tmp_path / "model", "new")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9, used=9, free=0))
+    with pytest.raises(OutputError, match="not enough disk"):
+        fill(tmp_path / "other", "new")

@@ -164,3 +164,10 @@ def test_the_bundled_figures_belong_to_the_bundled_weights(model):
     found = quality_of(bundled_folders()[model], Embedder.from_pretrained(model).model_hash)
     assert found is not None
     assert found.gap.first["both"] > max(found.gap.first["forward"], found.gap.first["backward"])
+
+
+def test_a_cache_that_can_not_be_made_is_told_with_its_variable(explored, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(OutputError, match=r"file/explorer: can't be used: .* Set ELMO_CACHE to a folder"):
+        explored.text.index(explored.model.embedder)

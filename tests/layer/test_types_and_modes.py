@@ -226,3 +226,21 @@ def test_fake_tensors_give_the_shapes(tiny_bilm):
         with torch.no_grad():
             assert tiny_bilm(ids).layers.shape == (3, 2, 5, 16)
         assert ELMo(tiny_bilm)(ids).mixes[0].shape == (2, 3, 16)
+
+
+@pytest.mark.parametrize("clusters", [(), ((4, 3), (3, 2))])
+def test_another_default_device_changes_no_gradient(tiny_bilm, tiny_corpus, clusters):
+    head = LMHead([f"w{number}" for number in range(12)], 8, clusters)
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=True)
+    targets, outputs = torch.arange(12), torch.ones(12, 8)
+
+    def gradients():
+        elmo.zero_grad()
+        head.zero_grad()
+        (elmo(tiny_corpus).mixes[0].square().mean() + head.nats(outputs, targets).mean()).backward()
+        return [weight.grad.clone() for weight in (*tiny_bilm.parameters(), *head.parameters())]
+
+    expected = gradients()
+    with torch.device("meta"):
+        found = gradients()
+    assert all(map(torch.equal, found, expected))

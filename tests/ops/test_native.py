@@ -1,5 +1,6 @@
 """The native library's passes against their torch versions: values and gradients."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -213,14 +214,16 @@ def test_instruction_sets_are_limited_by_name(limit: Callable[[str], None]) -> N
     assert native.instructions() == "none"
     limit("AVX2")
     assert native.instructions() in ("AVX2", "none")
-    limit("all")
-    assert native.instructions() == best
+    for name in ("all", ""):
+        limit(name)
+        assert native.instructions() == best
 
 
 @needs_library
 def test_an_unknown_instruction_set_is_an_error(limit: Callable[[str], None]) -> None:
-    with pytest.raises(ConfigError, match="ELMO_INSTRUCTIONS is 'avx3'"):
-        limit("avx3")
+    for name in ("avx3", "\udcff"):
+        with pytest.raises(ConfigError, match=re.escape(f"ELMO_INSTRUCTIONS is {name!r}")):
+            limit(name)
 
 
 @needs_library

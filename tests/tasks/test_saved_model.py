@@ -21,6 +21,7 @@ from elmo.tasks.saved_model import SavedTaskModel, load, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.apply import predict
 
 STATIC = StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))
 
@@ -187,3 +188,11 @@ def test_a_bundled_model_is_noted_by_name(tmp_path, train_sentences, bilm_folder
     assert facts["model"] == str(tmp_path / "bilm")  # a path is true from everywhere
     shutil.rmtree(tmp_path / "model")
     assert BiLMConfig().output_dim == 1024
+
+
+def test_torchs_settings_change_no_prediction(tmp_path, train_sentences, bilm_folder):
+    saved = saved_model(train_sentences, bilm_folder, STATIC)
+    save(saved, tmp_path / "model")
+    expected = list(predict(saved, train_sentences))
+    with torch.device("meta"), torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert list(predict(load(tmp_path / "model", device="cpu"), train_sentences)) == expected

@@ -15,6 +15,7 @@ from elmo.analysis.plots import plain, require_figure
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
+from elmo.disk.output import escaped
 from elmo.errors import ConfigError
 from elmo.shapes import Float
 
@@ -58,7 +59,7 @@ def read_curves(run: Path) -> Curves:
         raise ConfigError(f"{metrics}: nothing was logged yet. Wait until the run has logged a step.")
     directions = [name for name in _DASHES if found and f"{name}_perplexity" in found[0]]
     return Curves(
-        run.resolve().name,
+        escaped(run.resolve().name),
         _tokens_read(logged, tokens, metrics),
         _numbers(logged, "loss", metrics),
         _tokens_read(found, tokens, metrics),

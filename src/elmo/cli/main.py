@@ -59,6 +59,16 @@ _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 
+_NO_MORE_THREADS = "This user or container may not start more processes or threads."
+# What the system refuses for another reason than the path, whatever it was asked for.
+_REFUSALS = {
+    errno.EFBIG: "File system or user may not have so large a file. Write to another disk, or raise 'ulimit -f'.",
+    errno.EMFILE: "This user may not open more. Raise 'ulimit -n', or use fewer files or workers.",
+    errno.EAGAIN: f"{_NO_MORE_THREADS} Raise 'ulimit -u', or use fewer workers.",
+    errno.ENFILE: "The whole machine can't open more. Close other programs.",
+    errno.EIO: "The disk, or the connection to it, fails. Check it, or use another disk.",
+}
+
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
 _COMMAND = re.compile(r"usage: (elmo(?: [a-z]+)+)")
 
@@ -74,6 +84,7 @@ def main(argv: list[str] | None = None) -> int:
     open_closed_streams()
     if argv is None:
         _hold_all_characters(sys.stdout)
+        _wait_for_streams()
     module = None
     try:
         # SIGTERM ends a verb as Ctrl-C does, which removes unfinished files and leaves whole lines. Verbs that can save
@@ -114,6 +125,16 @@ def _hold_all_characters(stream: TextIO) -> None:
     terminal with another one, letters that it doesn't have are escaped."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def _wait_for_streams() -> None:
+    """Makes the standard streams blocking, as shells do: a program that shares them may have left them otherwise, and
+    Python then takes what has not come yet for the end, and drops what a slow reader has no room for, without an error.
+    """
+    if os.name == "posix":
+        for descriptor in range(3):
+            with suppress(OSError):  # it is closed, and nothing could be opened in its place
+                os.set_blocking(descriptor, True)
 
 
 class _Closed(io.TextIOBase):
@@ -254,6 +275,8 @@ def _message(error: BaseException, command: str) -> str:
         return str(MissingExtraError("torch", "torch", command))
     if isinstance(error, ImportError):
         return f"{kind}: {error}. The installation is not complete or damaged. Run 'elmo doctor' to see why."
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return f"{error}. {_NO_MORE_THREADS} Raise 'ulimit -u', or set OMP_NUM_THREADS=1."
     if is_out_of_memory(error):
         return "Not enough memory: the machine gave no more. Close other programs, or use a smaller model or batch."
     return (
@@ -271,6 +294,9 @@ def _file_message(error: OSError) -> str | None:
     if is_disk_full(error):
         free = "Free some space or write to another disk ('df -h' shows them); then run the same command again."
         return f"{place}: can't be written: {error.strerror}. The disk or your share of it is full. {free}"
+    if error.errno in _REFUSALS:
+        named = f"{error.filename}: " if error.filename else ""
+        return f"{named}{error.strerror} (error {error.errno} of the system). {_REFUSALS[error.errno]}"
     if isinstance(error, PermissionError):
         return (
             f"{place}: {error.strerror}. This user may not read or write there. Change its permissions "

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from elmo.disk.output import escaped
+
 
 def print_report(report: object, text: str, *, as_json: bool, quiet: bool = False) -> None:
     """Prints the report: as JSON, or as `text` unless the command is to be quiet."""
     if as_json:
         text = json.dumps(report, indent=2, ensure_ascii=False)
-        # A file name that is not UTF-8 has lone surrogates, which JSON can only escape.
-        print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        print(escaped(text))
     elif not quiet:
         print(text)
 
@@ -29,11 +30,15 @@ def list_skipped(messages: Iterable[str]) -> int:
 
 @contextmanager
 def result_file(path: Path | None, *, force: bool) -> Iterator[TextIO | None]:
-    """A text file that appears when it is complete; None without a path."""
+    """A text file that appears when it is complete; None without a path. Lone surrogates, as in a file name that is not
+    UTF-8, are escaped as in JSON."""
     if path is None:
         yield None
         return
     from elmo.disk.atomic import new_file  # here, so that --help stays fast
 
-    with new_file(path, size=0, force=force) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+    with (
+        new_file(path, size=0, force=force) as unfinished,
+        unfinished.open("w", encoding="utf-8", errors="backslashreplace") as file,
+    ):
         yield file

@@ -16,6 +16,7 @@ from elmo.context2vec.network import UNKNOWN_ID, Context2Vec, negative_sampling_
 from elmo.context2vec.settings import Context2VecSettings
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
+from elmo.process.torch_settings import training_torch
 from elmo.shapes import Float, Int
 from elmo.static.training.corpus import Corpus, count_words
 from elmo.weights.context2vec import SPECIAL_WORDS, Sizes
@@ -62,6 +63,7 @@ class NumberedText:
             yield self.word_ids[self.starts[places][:, None] + np.arange(int(self.lengths[places[0]]))]
 
 
+@training_torch()
 def train_context2vec(
     corpus: Corpus, settings: Context2VecSettings, *, progress: Progress | bool = False
 ) -> TrainedContext2Vec:

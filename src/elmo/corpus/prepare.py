@@ -46,7 +46,7 @@ from elmo.corpus.shards import (
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
-from elmo.disk.output import is_disk_full
+from elmo.disk.output import free_bytes, is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.keywords import known_keywords
@@ -327,7 +327,7 @@ def _write_types(
     np.save(folder / TYPE_COUNTS_FILE, counts)
     shape = (len(words), character_map.max_characters_per_token)
     needed = shape[0] * shape[1] * np.dtype(np.int16).itemsize
-    if needed > shutil.disk_usage(folder).free:  # a full disk would end a process that writes to mapped memory
+    if needed > free_bytes(folder):  # a full disk would end a process that writes to mapped memory
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / TYPE_CHARACTERS_FILE))
     rows = np.lib.format.open_memmap(folder / TYPE_CHARACTERS_FILE, mode="w+", dtype=np.int16, shape=shape)
     for start in range(0, len(words), _ROWS_AT_ONCE):

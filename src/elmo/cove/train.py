@@ -30,6 +30,7 @@ from elmo.errors import ConfigError, Interrupted, TextError
 from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
+from elmo.process.torch_settings import training_torch
 from elmo.static.vectors import StaticVectors, vectors_for_words
 
 # Gives each seed its own range of step seeds.
@@ -71,6 +72,7 @@ class TrainedCoVe:
     """Of sacrebleu."""
 
 
+@training_torch()
 def train_cove(
     text: ParallelText, settings: CoVeSettings, folder: Path, *, resume: bool = False, progress: Progress | bool = False
 ) -> TrainedCoVe:

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from elmo.disk.folder_lock import locked
-from elmo.disk.output import exists_already, require_file_or_nothing, require_free
+from elmo.disk.output import exists_already, free_bytes, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
 
 try:
@@ -66,7 +66,9 @@ def copied_folder(source: Path, target: Path) -> None:
     replaceable = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
     size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
     with new_folder(target, size=size, force=True, replaceable=replaceable) as unfinished:
-        shutil.copytree(source, unfinished, dirs_exist_ok=True)
+        for path in sorted(source.rglob("*")):  # a folder before what is in it; contents alone, no permissions
+            place = unfinished / path.relative_to(source)
+            place.mkdir() if path.is_dir() else shutil.copyfile(path, place)
 
 
 @contextmanager
@@ -120,12 +122,16 @@ def hidden_names(name: str, ending: str) -> str:
 
 
 def sync(path: Path) -> None:
-    """Flushes a file's content, or a folder's entries, to disk. Raises OSError."""
-    if os.name == "nt" and path.is_dir():  # Windows can't open a folder
+    """Flushes a file's content, or a folder's entries where the file system can, to disk. Raises OSError."""
+    is_folder = path.is_dir()
+    if os.name == "nt" and is_folder:  # Windows can't open a folder
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if not (is_folder and error.errno in _NOT_THERE):
+            raise
     finally:
         os.close(descriptor)
 
@@ -209,7 +215,7 @@ def _remove_unheld(folder: Path) -> None:
 
 
 def _require_space(target: Path, size: int) -> None:
-    if shutil.disk_usage(target.parent).free < size + _OVERHEAD_BYTES:
+    if free_bytes(target.parent) < size + _OVERHEAD_BYTES:
         raise OutputError(f"{target}: not enough disk. {_space(target, size)} Free some space or choose another place.")
 
 

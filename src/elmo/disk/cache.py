@@ -4,16 +4,31 @@ import os
 import sys
 from pathlib import Path
 
+from elmo.errors import OutputError
+
 CACHE_VARIABLE = "ELMO_CACHE"
 """Environment variable: the folder to use instead of the system's."""
 
 
 def cache_folder() -> Path:
-    """$ELMO_CACHE, or else `elmo` in the system's folder for caches. It may not exist yet."""
+    """$ELMO_CACHE, or else `elmo` in the system's folder for caches. It may not exist, and nobody may write there."""
     if given := os.environ.get(CACHE_VARIABLE):
         return Path(given)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "elmo" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "elmo" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "elmo"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elmo"
+        return _home() / "Library" / "Caches" / "elmo"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "elmo"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # no $HOME, and the system doesn't list this user, as in some containers
+        return Path("/")
+
+
+def unusable(folder: Path, error: OSError) -> OutputError:
+    """What to raise for a folder of the cache that can't be made or locked."""
+    reason = error.strerror or error
+    return OutputError(f"{folder}: can't be used: {reason}. Set {CACHE_VARIABLE} to a folder that can be written.")

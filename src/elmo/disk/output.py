@@ -2,10 +2,11 @@
 
 import errno
 import os
+import shutil
 import stat
 from pathlib import Path
 
-from elmo.disk.bounded import kind_of, shown
+from elmo.disk.bounded import NO_LIMIT, kind_of, shown
 from elmo.errors import OutputError
 
 # Of 255, without what is added while an output is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
@@ -31,6 +32,27 @@ def require_possible(output: Path) -> None:
         raise OutputError(
             f"{output}: can't be made, because this user may not write to the folder {parent}. Change its permissions "
             "('ls -ld' shows them), or choose another path."
+        )
+
+
+def free_bytes(folder: Path) -> int:
+    """What can still be written to the disk of a folder; without a limit where the file system doesn't say (ramfs)."""
+    usage = shutil.disk_usage(folder)
+    return usage.free or (0 if usage.total else NO_LIMIT)
+
+
+def escaped(name: str) -> str:
+    """A name in letters that UTF-8 has: the lone surrogates that stand for the bytes of one that is not UTF-8 become
+    \\udc80 to \\udcff, as in JSON."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def require_utf8(run: Path) -> None:
+    """OutputError for the folder of a training if torch couldn't open the files in it."""
+    if escaped(str(run)) != str(run):
+        raise OutputError(
+            f"{escaped(str(run))}: the name is not UTF-8 text, and torch opens no file in such a folder. Rename it, or "
+            "change to it and name a folder below it."
         )
 
 

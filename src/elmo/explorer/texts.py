@@ -16,7 +16,7 @@ from elmo.analysis.neighbors import index_files
 from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.disk.bounded import file_hash
-from elmo.disk.cache import cache_folder
+from elmo.disk.cache import cache_folder, unusable
 from elmo.errors import TextError, TextWarning
 from elmo.process.progress.report import Progress
 from elmo.text.first_look.sample import first_look
@@ -65,7 +65,10 @@ class ExploredText:
                 warnings.warn(message, TextWarning, stacklevel=2)
             places = placed_sentences([self.path], look.reading, marks=embedder.reader.marks())
             sentences = (place.tokens for place in places)
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise unusable(folder.parent, error) from None
             build_index(
                 sentences,
                 embedder,

@@ -102,8 +102,8 @@ def adaptive_softmax_nats(
 def _parts(
     outputs: Float[Tensor, "targets dim"], target_ids: Int[Tensor, " targets"], weights: AdaptiveWeights
 ) -> Iterator[_Part]:
-    sizes = torch.tensor([weights.num_frequent, *(len(cluster.bias) for cluster in weights.clusters)])
-    ends = sizes.cumsum(dim=0).to(target_ids.device)
+    sizes = [weights.num_frequent, *(len(cluster.bias) for cluster in weights.clusters)]
+    ends = torch.tensor(sizes, device=target_ids.device).cumsum(dim=0)
     cluster_of = torch.bucketize(target_ids, ends, right=True)  # 0: a frequent word
     entries = torch.where(cluster_of == 0, target_ids, weights.num_frequent + cluster_of - 1)
     yield None, (outputs, entries, weights.weight, weights.bias)

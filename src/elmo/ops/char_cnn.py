@@ -39,7 +39,7 @@ class BestWindow(torch.autograd.Function):
         types, positions, _ = windows.shape
         scores = windows.reshape(types * positions, width * dim) @ kernel.t()
         best = vectors.new_empty(types, filters)
-        place = torch.empty(types, filters, dtype=torch.int32)
+        place = vectors.new_empty(types, filters, dtype=torch.int32)
         native_passes.run("max_over_positions", scores.view(types, positions, filters), best, place)
         ctx.save_for_backward(vectors, kernel, place)
         ctx.dim = dim

@@ -158,7 +158,7 @@ class _MeanLoss(torch.autograd.Function):
         outputs, weight = outputs.to(factor), weight.to(factor)
         logits = torch.mm(outputs, weight.t())
         grad_target, nats = target_logits.clone(), torch.empty_like(target_logits)
-        scratch = torch.empty(negatives)
+        scratch = nats.new_empty(negatives)
         native_passes.run(
             "sampled_softmax", logits, shift.contiguous(), hit, grad_target, nats, scratch, numbers=(1 / rows,)
         )

@@ -1,6 +1,7 @@
 """The cores, threads and memory of this process."""
 
 import ctypes
+import errno
 import os
 import platform
 
@@ -47,8 +48,9 @@ def keep_freed_memory() -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory couldn't be allocated: torch reports it as a RuntimeError, Python as a MemoryError."""
-    if isinstance(error, MemoryError):
+    """Whether memory couldn't be allocated: torch reports it as a RuntimeError, Python as a MemoryError, and for a file
+    that is mapped as an OSError."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
     is_torch = isinstance(error, RuntimeError)
     return is_torch and (type(error).__name__ == "OutOfMemoryError" or any(it in str(error) for it in _OUT_OF_MEMORY))

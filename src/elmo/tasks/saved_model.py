@@ -23,6 +23,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.layer.elmo import load_tensors
 from elmo.process.device import chosen_device
 from elmo.process.keywords import known_keywords
+from elmo.process.torch_settings import usual_torch
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_config import BILM_FOLDER, CONFIG_FILE, CONFIG_KEYS, FORMAT_VERSION, SavedConfig, saved_config
@@ -86,6 +87,7 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
 
 
 @known_keywords
+@usual_torch()
 def load(
     folder: Path | str,
     *,

@@ -166,3 +166,25 @@ def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
         np.save(offsets, other)
         with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: its .* vectors"):
             read_vectors(output)
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are Unicode there")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_names_that_are_not_utf8_are_written_and_read(embedder, text, lines, tmp_path, suffix):
+    (tmp_path / "a\udcff.txt").write_bytes(text.read_bytes())
+    output = tmp_path / f"out\udcfe{suffix}"
+    embed_corpus(embedder, [text, tmp_path / "a\udcff.txt"], output)
+    with read_vectors(output) as vectors:
+        assert json.loads(vectors.metadata["files"]) == ["corpus.txt", "a\\udcff.txt"]
+        assert [vectors.row(row).file for row in (0, len(lines))] == [0, 1]
+        np.testing.assert_array_equal(vectors[len(lines)], vectors[0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are of another kind there")
+def test_hdf5_is_read_where_its_locks_can_not_be_had(embedder, text, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    embed_corpus(embedder, text, tmp_path / "v.h5")
+    with (tmp_path / "v.h5").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # what HDF5 would wait for in vain
+        with read_vectors(tmp_path / "v.h5") as vectors:
+            assert len(vectors[0])

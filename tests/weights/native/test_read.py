@@ -2,6 +2,7 @@ import json
 import resource
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.describe import describe, outline
 from elmo.weights.fingerprint import fingerprint
+from elmo.weights.native import tensor_file
 from elmo.weights.native.read import read
 from elmo.weights.native.write import write
 from elmo.weights.shapes import network_shapes
@@ -482,3 +484,22 @@ def test_a_model_of_a_task_is_named_with_its_verb_and_the_bilm_in_it(tmp_path):
     (folder / "bilm").rmdir()
     with pytest.raises(WeightFileError, match="It has no biLM in it"):
         formats.read(folder)
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(tiny_checkpoint, tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    write(tiny_checkpoint, tmp_path / "model")
+    monkeypatch.setattr(tensor_file, "open_regular", refuse)
+    with pytest.raises(WeightFileError, match=r"model\.safetensors: can't be read: Permission denied"):
+        read(tmp_path / "model")
+
+
+def test_a_model_is_written_where_permissions_can_not_be_set(tiny_checkpoint, tmp_path, monkeypatch):
+    def refuse(path, mode):
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    write(tiny_checkpoint, tmp_path / "model")
+    assert read(tmp_path / "model").tensors.keys() == tiny_checkpoint.tensors.keys()

@@ -339,7 +339,7 @@ def test_a_file_compressed_on_its_way_is_refused(tiny, publisher):
 
 
 def test_no_room_says_so_before_the_first_byte(tiny, publisher, monkeypatch):
-    monkeypatch.setattr(transfer.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=10))
     with pytest.raises(OutputError, match="not enough disk: .* bytes are missing of the file, 10 are free.*ELMO_CACHE"):
         get()
 
@@ -347,7 +347,7 @@ def test_no_room_says_so_before_the_first_byte(tiny, publisher, monkeypatch):
 def test_a_cache_that_cannot_be_written_says_so(tiny, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "file"))
-    with pytest.raises(OutputError, match="can't be used for downloads.*Set ELMO_CACHE"):
+    with pytest.raises(OutputError, match="can't be used: .*Set ELMO_CACHE"):
         get()
 
 

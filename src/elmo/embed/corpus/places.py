@@ -1,11 +1,10 @@
 """Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from elmo.disk.output import require_free, require_possible
+from elmo.disk.output import free_bytes, require_free, require_possible
 from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
@@ -55,7 +54,7 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
 
     `overhead`: bytes beside its numbers; `done`: bytes there already.
     """
-    free = shutil.disk_usage(folder).free
+    free = free_bytes(folder)
     needed = layout.num_bytes + overhead - done
     if needed <= free:
         return

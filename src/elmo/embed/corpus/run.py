@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.disk.output import is_disk_full
+from elmo.disk.output import free_bytes, is_disk_full
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.part_makers import part_maker
 from elmo.embed.corpus.places import require_free_files, require_space
@@ -137,7 +137,7 @@ class Run:
         """Writes the file and puts it in its place."""
         needed = self.layout.num_bytes + self.content.overhead_bytes
         # Without room for all vectors twice, each part makes room for the next: a run killed now embeds it again.
-        is_tight = shutil.disk_usage(self.folder.path).free < needed
+        is_tight = free_bytes(self.folder.path) < needed
         with self._disk_full_explained(0):
             self.folder.clear_joined()
             self._content(remove=is_tight).write(self.format, self.folder.joined)

@@ -1,6 +1,7 @@
 """Readers: a file of vectors -> its arrays, one for each row, as `embed` gave them."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -171,7 +172,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
 class _Hdf5Vectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = h5py.File(path, "r")
+        self._file = h5py.File(path, "r", locking=False)  # network drives may have no locks
         self.metadata = {name: str(value) for name, value in self._file.attrs.items()}
         # Of proteins, in their order.
         self._names = list(map(str, self._file)) if self.metadata.get("rows") == "ids" else None
@@ -255,7 +256,8 @@ class _NpyVectors(StoredVectors):
 class _ParquetVectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = require_pyarrow("reading Parquet").parquet.ParquetFile(path)
+        arrow = require_pyarrow("reading Parquet")
+        self._file = arrow.parquet.ParquetFile(arrow.OSFile(os.fsencode(path)))  # a text would have to be UTF-8
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
@@ -322,4 +324,4 @@ class _ParquetVectors(StoredVectors):
                 yield array.reshape(shape)
 
     def close(self) -> None:
-        self._file.close()
+        self._file.close(force=True)

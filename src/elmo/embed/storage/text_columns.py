@@ -23,6 +23,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from elmo.disk.output import escaped
 from elmo.errors import ConfigError, TextError
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.spans import NOWHERE
@@ -105,7 +106,7 @@ def write_hdf5(file: h5py.File, rows: Iterable[TextRow], lengths: NDArray[np.int
     group["line"], group["sentence"] = line, sentence
     if columns.files:
         group["file"] = number
-        group.create_dataset("files", data=[storable(name) for name in columns.files], dtype=h5py.string_dtype())
+        group.create_dataset("files", data=list(columns.files), dtype=h5py.string_dtype())
 
 
 def read_hdf5(file: h5py.File, row: int) -> StoredRow | None:
@@ -126,7 +127,7 @@ def write_protein(dataset: h5py.Dataset, row: TextRow, columns: TextColumns) -> 
     dataset.attrs["original_id"] = row.id
     dataset.attrs["line"] = row.line
     if columns.files:
-        dataset.attrs["file"] = storable(columns.files[row.file])
+        dataset.attrs["file"] = columns.files[row.file]
     tokens, spans = columns.tokens(row), columns.spans(row)
     inner = slice(1, -1) if len(spans) and spans[0, 0] < 0 else slice(None)  # boundaries are nowhere
     dataset.attrs["length"] = len(spans[inner])
@@ -211,4 +212,4 @@ def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ConfigError(f"{twice} was named twice, so its vectors would be computed twice. Name each text once.")
-    return names
+    return tuple(map(escaped, names))

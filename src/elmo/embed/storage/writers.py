@@ -11,7 +11,8 @@ parquet   `index`, `line`, `sentence`, `tokens`, `starts`, `ends`, `shape`, `vec
 Pooled, a row has one vector: datasets and npy have no axis of tokens, and Parquet has `vector` instead of `vectors`.
 
 A row is a sentence of the text; `text_columns` documents what is stored of it beside its vectors. Equal contents give
-equal bytes. Source of the HDF5 layout: AllenNLP 0.9 `allennlp/commands/elmo.py` (specification, 4.5).
+equal bytes. Files appear whole, so HDF5's are written and read without its locks, which network drives may not have.
+Source of the HDF5 layout: AllenNLP 0.9 `allennlp/commands/elmo.py` (specification, 4.5).
 """
 
 import filecmp
@@ -116,7 +117,7 @@ def _write_hdf5(path: Path, content: FileContent) -> None:
     in_utf8 = h5py.h5p.create(h5py.h5p.LINK_CREATE)
     in_utf8.set_char_encoding(h5py.h5t.CSET_UTF8)
     whole, is_compressed = h5py.h5s.ALL, content.metadata.get("compression") == COMPRESSION
-    with _in_order(path) if columns.has_ids else h5py.File(path, "x") as file:
+    with _in_order(path) if columns.has_ids else h5py.File(path, "x", locking=False) as file:
         file.attrs.update(dict(sorted(content.metadata.items())))
         records = content.rows()
         if not columns.has_ids:
@@ -142,7 +143,9 @@ def _in_order(path: Path) -> h5py.File:
     settings = h5py.h5p.create(h5py.h5p.FILE_CREATE)
     settings.set_link_creation_order(h5py.h5p.CRT_ORDER_TRACKED | h5py.h5p.CRT_ORDER_INDEXED)
     settings.set_obj_track_times(False)
-    return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_EXCL, settings))
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_file_locking(False, True)  # as `locking=False`
+    return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_EXCL, settings, access))
 
 
 def _settings(array: Float[np.ndarray, "..."], is_compressed: bool) -> h5py.h5p.PropDCID:
@@ -183,15 +186,16 @@ def _write_parquet(path: Path, content: FileContent) -> None:
     arrow = require_pyarrow("writing Parquet")
     options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
     writer, rows, first = None, content.rows(), int(content.metadata.get(FIRST_ROW, 0))
-    try:
-        for window in content.stored():
-            table = _table(arrow, content, first, list(islice(rows, len(window))), window)
-            writer = writer or arrow.parquet.ParquetWriter(str(path), table.schema, **options)
-            writer.write_table(table, row_group_size=len(table))
-            first += len(window)
-    finally:
-        if writer is not None:
-            writer.close()
+    with path.open("xb") as file:  # pyarrow takes no name that is not UTF-8
+        try:
+            for window in content.stored():
+                table = _table(arrow, content, first, list(islice(rows, len(window))), window)
+                writer = writer or arrow.parquet.ParquetWriter(file, table.schema, **options)
+                writer.write_table(table, row_group_size=len(table))
+                first += len(window)
+        finally:
+            if writer is not None:
+                writer.close()
 
 
 def _table(arrow: Any, content: FileContent, first: int, rows: Sequence[TextRow], arrays: Arrays) -> Any:

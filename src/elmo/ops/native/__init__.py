@@ -46,7 +46,7 @@ def library() -> Library | None:
         warnings.warn(_OUTDATED, RuntimeWarning, stacklevel=2)
         return None
     loaded.declare()
-    name = os.environ.get("ELMO_INSTRUCTIONS", "all")
+    name = os.environ.get("ELMO_INSTRUCTIONS") or "all"
     if not loaded.limit(name):
         raise ConfigError(
             f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, avx512, avx512base, "

@@ -5,6 +5,7 @@ type of the factors of matrix products: float32 in one version, bfloat16 in the 
 """
 
 import ctypes
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,7 +148,7 @@ class Library:
 
     def limit(self, name: str) -> bool:
         """Lets it use no instruction sets beyond `name`. False: an unknown name."""
-        return self.functions.elmo_limit_instructions(name.lower().encode()) == 0
+        return self.functions.elmo_limit_instructions(os.fsencode(name.lower())) == 0
 
     def instructions(self) -> str:
         """The instruction sets that it uses."""

@@ -29,6 +29,7 @@ from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
+from elmo.process.torch_settings import training_torch
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.native.names import VOCABULARY_FILE
@@ -48,6 +49,7 @@ class Finetuned:
     """The same for the new model."""
 
 
+@training_torch()
 def finetune(
     model: hub.Model,
     data: TrainingData,
@@ -88,6 +90,7 @@ def finetune(
                 return _train(Loop(run, trainer, watch, flag, texts.get("valid")), texts, config)
 
 
+@training_torch()
 def resume_finetuning(
     data: TrainingData,
     path: Path,

@@ -23,11 +23,13 @@ from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
+from elmo.process.torch_settings import training_torch
 from elmo.weights.native.read import read as read_checkpoint
 
 _PLACE_OF_LINE = ("step", "epoch", "tokens_read", "evaluation")
 
 
+@training_torch()
 def pretrain(
     config: PretrainConfig,
     data: TrainingData,
@@ -61,6 +63,7 @@ def pretrain(
             return _train(run, trainer, flag, reported, log_to)
 
 
+@training_torch()
 def resume(
     data: TrainingData,
     path: Path,

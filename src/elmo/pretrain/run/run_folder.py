@@ -35,6 +35,7 @@ from elmo.disk.atomic import write_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import forget_records_after, read_json, read_record, read_records, write_json
+from elmo.disk.output import require_utf8
 from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
@@ -90,7 +91,8 @@ class RunFolder:
             yield
 
     def require_begun(self) -> None:
-        """ConfigError if there is no run to resume."""
+        """ConfigError if there is no run to resume, OutputError if none can be resumed here."""
+        require_utf8(self.path)
         if not self.is_begun:
             raise ConfigError(
                 f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
@@ -261,7 +263,7 @@ class RunFolder:
             return
         path = self.path / name
         try:
-            with path.open("a", encoding="utf-8") as file:
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
         except OSError as error:
             raise OutputError(

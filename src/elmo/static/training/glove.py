@@ -20,6 +20,7 @@ from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Count, Progress
+from elmo.process.torch_settings import training_torch
 from elmo.static.training.corpus import Corpus
 from elmo.static.training.settings import StaticSettings
 
@@ -125,6 +126,7 @@ def count_cooccurrences(
     return counter.result()
 
 
+@training_torch()
 def glove(
     pairs: Cooccurrences, num_words: int, settings: StaticSettings, progress: Progress
 ) -> Float32[np.ndarray, "words dim"]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from elmo.process.progress.report import SILENT, Count, Progress, following
+from elmo.process.torch_settings import usual_torch
 from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_config import OTHER_BILM
 from elmo.tasks.saved_model import SavedTaskModel
@@ -69,6 +70,7 @@ def predict(
         predicted.finish()
 
 
+@usual_torch()
 @torch.no_grad()
 def predict_all(
     model: TaskModel[E, P],

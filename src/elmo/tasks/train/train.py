@@ -24,6 +24,7 @@ from elmo.process.device import chosen_device
 from elmo.process.environment import provenance
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.process.torch_settings import training_torch
 from elmo.static.vectors import StaticVectors, require_known_words, vectors_for_words
 from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
@@ -44,6 +45,7 @@ from elmo.text.files.text_file import text_name
 from elmo.version import __version__
 
 
+@training_torch()
 def train(
     job: AnyJob, *, progress: Progress | bool = False, on_seed: Callable[[int], None] | None = None
 ) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Hdf5File:
         self.path = path
         _require_signature(path)
         with _translated(path):
-            self._file = h5py.File(path, "r")
+            self._file = h5py.File(path, "r", locking=False)  # network drives may have no locks
         try:
             with _translated(path):
                 self._datasets = dict(_datasets(self._file, path))

@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from elmo.disk.bounded import open_regular
+from elmo.disk.bounded import open_regular, readable
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
 from elmo.weights.fingerprint import combine, damaged_values, digest
@@ -49,7 +49,8 @@ def write_tensors(
     mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
     with disk_errors():
         save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
-        path.chmod(mode)
+        with suppress(PermissionError):  # file systems whose files seem to be somebody else's don't let it be set
+            path.chmod(mode)
 
 
 @contextmanager
@@ -84,6 +85,8 @@ def read_held(
     if not path.is_file():
         problem = "is not a file" if os.path.lexists(path) else "is missing"
         raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
+    with readable(path, WeightFileError, "Check its permissions ('ls -l' shows them)."):
+        open_regular(path).close()  # the library says of every file that it can't open that there is none
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
         types = {name: file.get_slice(name).get_dtype() for name in found}

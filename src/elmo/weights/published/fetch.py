@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash, is_file
-from elmo.disk.cache import cache_folder
+from elmo.disk.cache import cache_folder, unusable
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json, write_json
 from elmo.errors import ElmoError, OutputError, WeightFileError
@@ -133,10 +133,7 @@ def _alone(name: str) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, OutputError):
             raise
-        raise OutputError(
-            f"{parts}: can't be used for downloads: {error.strerror or error}. Set ELMO_CACHE to a folder that can be "
-            "written."
-        ) from None
+        raise unusable(parts, error) from None
 
 
 def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> None:

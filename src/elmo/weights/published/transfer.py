@@ -8,7 +8,6 @@ and is wrong.
 import errno
 import http.client
 import re
-import shutil
 import socket
 import time
 import urllib.error
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo.disk.json_file import read_json, write_json
-from elmo.disk.output import is_disk_full
+from elmo.disk.output import free_bytes, is_disk_full
 from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import Progress
 from elmo.version import __version__
@@ -141,7 +140,7 @@ def _answered(
 def _write(
     response: http.client.HTTPResponse, part: Path, version: _Version, start: int, max_bytes: int, progress: Progress
 ) -> None:
-    missing, free = (version.total or 0) - start, shutil.disk_usage(part.parent).free
+    missing, free = (version.total or 0) - start, free_bytes(part.parent)
     if free < missing:
         raise OutputError(
             f"{part}: not enough disk: {missing:,} bytes are missing of the file, {free:,} are free. Free some space, "

@@ -1,0 +1,61 @@
+"""Whatever a program has set in torch, trainings and predictions compute as usual."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from elmo.context2vec.train import train_context2vec  # noqa: E402 - not without torch
+from elmo.cove.train import train_cove  # noqa: E402
+from elmo.errors import ConfigError  # noqa: E402
+from elmo.pretrain.run.finetune import finetune, resume_finetuning  # noqa: E402
+from elmo.pretrain.run.loop import pretrain, resume  # noqa: E402
+from elmo.process.torch_settings import usual_torch  # noqa: E402
+from elmo.static.training.glove import glove  # noqa: E402
+from elmo.tasks.train.train import train  # noqa: E402
+
+TRAININGS = (pretrain, resume, finetune, resume_finetuning, train, train_context2vec, train_cove, glove)
+SETTINGS = {
+    "nothing": nullcontext,
+    "no gradients": torch.no_grad,
+    "inference mode": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    "another device": lambda: torch.device("meta"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_inside_everything_is_as_usual_and_outside_as_it_was(setting):
+    @usual_torch()
+    def product():
+        one = torch.ones(2, 2, requires_grad=True)
+        found = one @ one
+        found.sum().backward()
+        return found.dtype, found.device.type, one.grad is not None, one.is_inference()
+
+    with SETTINGS[setting]():
+        before = torch.ones(2, 2) @ torch.ones(2, 2)
+        assert product() == (torch.float32, "cpu", True, False)
+        after = torch.ones(2, 2) @ torch.ones(2, 2)
+    assert (before.dtype, before.device, before.is_inference()) == (after.dtype, after.device, after.is_inference())
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_model_is_trained_the_same(setting, data, recipe, tmp_path):
+    recipe = replace(recipe, epochs=1)
+    expected = pretrain(recipe, data, tmp_path / "usual") / "model.safetensors"
+    with SETTINGS[setting]():
+        found = pretrain(recipe, data, tmp_path / "changed") / "model.safetensors"
+    assert found.read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize("function", TRAININGS, ids=lambda function: f"{function.__module__}.{function.__name__}")
+def test_a_training_refuses_another_default_type_before_anything(function):
+    try:
+        torch.set_default_dtype(torch.float64)
+        with pytest.raises(ConfigError, match=r"default dtype is torch.float64 .* torch.set_default_dtype"):
+            function()
+    finally:
+        torch.set_default_dtype(torch.float32)
