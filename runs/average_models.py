@@ -47,7 +47,7 @@ def _mean(ones: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray], shar
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: something can't be read, or doesn't fit together."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     for name in ("model", "other", "output"):
         parser.add_argument(name)
     parser.add_argument("--share", type=float, required=True)

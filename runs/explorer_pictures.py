@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-SIZE = {"width": 1180, "height": 900}
+SIZE = ViewportSize(width=1180, height=900)
 COLORS = 128
 MODELS = {"en": "small-en", "ko": "small-ko"}
 

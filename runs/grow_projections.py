@@ -68,7 +68,7 @@ def _zeros_after(matrix: np.ndarray, columns: int) -> np.ndarray:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: something can't be read."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("model")
     parser.add_argument("output")
     parser.add_argument("--projection-size", type=int, required=True)

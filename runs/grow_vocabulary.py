@@ -47,7 +47,7 @@ def _shares(old_targets: TargetIds, data: TrainingData) -> np.ndarray:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: something can't be read."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     for name in ("model", "data", "output"):
         parser.add_argument(name)
     options = parser.parse_args(arguments)

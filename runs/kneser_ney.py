@@ -201,9 +201,9 @@ def estimate_discounts(counts: np.ndarray, kind: str) -> tuple[tuple[float, floa
         single = n[1] / (n[1] + 2 * n[2])
         if kind == "single":
             return (single, single, single), True
-        modified = tuple(j - (j + 1) * single * n[j + 1] / n[j] for j in (1, 2, 3))
-        if all(0 <= discount <= j for j, discount in enumerate(modified, 1)):
-            return modified, True
+        one, two, three = (j - (j + 1) * single * n[j + 1] / n[j] for j in (1, 2, 3))
+        if 0 <= one <= 1 and 0 <= two <= 2 and 0 <= three <= 3:
+            return (one, two, three), True
     return FALLBACK_DISCOUNTS[kind], False
 
 
@@ -310,7 +310,7 @@ def run(options: argparse.Namespace) -> dict:
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--train", type=Path, required=True, help="text to count, one sentence a line")
     parser.add_argument("--test", type=Path, required=True, action="append", help="text to score; may be repeated")
     parser.add_argument("--vocabulary", type=Path, required=True, help="<S>, </S>, <UNK>, then words, one a line")

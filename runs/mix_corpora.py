@@ -130,7 +130,7 @@ def shares_of(given: Sequence[str]) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: a set can't be read."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("output", type=Path)
     parser.add_argument("sets", type=Path, nargs="+", metavar="SET")
     parser.add_argument("--share", action="append", default=[], metavar="SOURCE=SHARE")

@@ -140,7 +140,7 @@ def _single(
 def _scores(uses: list[Use]) -> dict[str, list[float]]:
     documents, sense = np.array([one.document for one in uses]), np.array([one.sense for one in uses])
     other = documents[:, None] != documents[None]
-    queries = np.flatnonzero(other.any(axis=1))
+    queries: list[int] = np.flatnonzero(other.any(axis=1)).tolist()
     same = sense[:, None] == sense[None]
     found: dict[str, list[float]] = {
         "chance": [float(same[query, other[query]].mean()) for query in queries],

@@ -27,7 +27,7 @@ def ordered(data: TrainingData) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: something can't be read."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("output", type=Path)
     options = parser.parse_args(arguments)

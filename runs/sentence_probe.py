@@ -105,7 +105,7 @@ def probes(data: Sentences, statics: Sequence[str], models: Sequence[str]) -> It
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     for part in PARTS:
         parser.add_argument(f"--{part}", required=True)
     parser.add_argument("--static", nargs="*", default=[])

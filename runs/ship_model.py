@@ -37,7 +37,7 @@ def metadata_of(given: Sequence[str]) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: written; 2: something can't be read, or doesn't fit together."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     for name in ("model", "output", "text"):
         parser.add_argument(name)
     parser.add_argument("--metadata", nargs="*", default=[])

@@ -108,7 +108,7 @@ def table(models: Iterable[str], occurrences: Sequence[Occurrence]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: printed; 2: the list or a model can't be read."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--model", action="append", help="a name, a folder or file; may be repeated (default small-en)")
     parser.add_argument("--list", type=Path, default=LIST)
     options = parser.parse_args(arguments)

@@ -27,6 +27,7 @@ from elmo.process.environment import provenance
 from elmo.reproduce.outcomes import counts_of
 from elmo.reproduce.verdicts import Difference, Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of
+from elmo.tasks.task import MetricKind
 from elmo.tasks.train.job import summarize
 from elmo.tasks.train.task_data import TaskData, read_data
 
@@ -110,7 +111,7 @@ def compared(
 
 def _counts(
     part: Part, record: Mapping[str, Any], system: Mapping[str, Any], name: str
-) -> tuple[Float[np.ndarray, "seeds examples counts"], str]:
+) -> tuple[Float[np.ndarray, "seeds examples counts"], MetricKind]:
     """Of the record's seeds, and the kind of metric."""
     run = part.job.run / system["run"]
     found = counts_of(run, system["per_seed"], record["metric"], name)
@@ -123,7 +124,7 @@ def _counts(
 
 def _scored(
     counts: Float[np.ndarray, "seeds examples counts"],
-    kind: str,
+    kind: MetricKind,
     units: Sequence[Hashable],
     chosen: Bool[np.ndarray, " examples"],
 ) -> Scored:

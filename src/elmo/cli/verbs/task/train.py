@@ -63,7 +63,7 @@ class Train(Training[S], Generic[S]):
     output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run."""
     seeds: tuple[int, ...] = (1,)
-    """Random seeds; one model is trained for each."""
+    """Random seeds; one model is trained for each. Name all of them again with --resume."""
     include_bilm: Switch = False
     """Put a copy of the biLM into the saved models."""
 
