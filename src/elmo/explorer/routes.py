@@ -150,32 +150,32 @@ class Page:
         return json_answer(self.mixes)
 
     def _neighbors(self, asked: NeighborsRequest) -> tuple[int, Callable[[], object]]:
-        model, selected = self.models[asked.model], asked.selected.checked()
+        model, selected = self._model(asked.model), asked.selected.checked()
         count = _checked_count(asked.count, 20, "count")
         if asked.noun is not None:
             _require_noun(asked.noun, selected[0][selected[1]])
         return len(selected[0]), lambda: model.neighbors(selected, count, asked.weights, asked.noun)
 
     def _occurrences(self, asked: OccurrencesRequest) -> tuple[int, Callable[[], object]]:
-        model, selected = self.models[asked.model], [one.checked() for one in asked.selected]
+        model, selected = self._model(asked.model), [one.checked() for one in asked.selected]
         _checked_count(len(selected), 4, "selected")
         limit = _checked_count(asked.limit, 300, "limit")
         # The pictures of 300 points cost about as much as embedding a few hundred tokens.
         return 300, lambda: model.occurrences(selected, limit, asked.weights)
 
     def _similarity(self, asked: SimilarityRequest) -> tuple[int, Callable[[], object]]:
-        model = self.models[asked.model]
+        model = self._model(asked.model)
         _require_tokens(asked.a)
         _require_tokens(asked.b)
         return len(asked.a) + len(asked.b), lambda: model.similarity(asked.a, asked.b, asked.weights)
 
     def _substitutes(self, asked: SubstitutesRequest) -> tuple[int, Callable[[], object]]:
-        model, selected = self.models[asked.model], asked.selected.checked()
+        model, selected = self._model(asked.model), asked.selected.checked()
         count = _checked_count(asked.count, 20, "count")
         return len(selected[0]), lambda: model.substitutes(selected, count)
 
     def _computation(self, asked: SelectedRequest) -> tuple[int, Callable[[], object]]:
-        model, selected = self.models[asked.model], asked.selected.checked()
+        model, selected = self._model(asked.model), asked.selected.checked()
         # The sentence is read once by plain loops, and its ends a few times.
         return 4 * len(selected[0]), lambda: model.computation(selected)
 
@@ -183,22 +183,30 @@ class Page:
         """What would make the model's vectors of them poor is in the header Warning."""
         service = service_of(request)
         asked = await service.read(request, TokensRequest)
+        model = self._model(asked.model) if asked.model is not None else next(iter(self.models.values()))
         short = asked.text[: 50 * MOST_TOKENS]
-        texts = await read_texts({"text": short}, "auto", service.model(asked.model), service.settings)
+        texts = await read_texts({"text": short}, "auto", model.model, service.settings)
         _require_tokens(texts.sentences[0])
         return json_answer(texts.sentences[0], headers=texts.headers)
 
     def _text(self, asked: ModelRequest) -> tuple[int, Callable[[], object]]:
-        return 1, self.models[asked.model].text_info
+        return 1, self._model(asked.model).text_info
+
+    def _model(self, name: str) -> Explored:
+        if name not in self.models:
+            raise Refusal(
+                404,
+                f"there is no model {name[:100]!r} here. This page has: {', '.join(self.models)}. Use one of these.",
+                "model_not_found",
+                param="model",
+            )
+        return self.models[name]
 
 
 async def _post(
-    expected: type[ModelRequest], prepare: Callable[..., tuple[int, Callable[[], object]]], request: Request
+    expected: type[msgspec.Struct], prepare: Callable[..., tuple[int, Callable[[], object]]], request: Request
 ) -> Response:
-    service = service_of(request)
-    asked = await service.read(request, expected)
-    service.model(asked.model)  # Refusal for a name that no model has
-    tokens, compute = prepare(asked)
+    tokens, compute = prepare(await service_of(request).read(request, expected))
     return json_answer(await _computed(request, compute, tokens=tokens))
 
 

@@ -3,10 +3,10 @@
 import bz2
 import codecs
 import gzip
-import importlib
 import io
 import json
 import lzma
+import pkgutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
@@ -21,7 +21,7 @@ def _open_zstd(raw: BinaryIO) -> Any:
     """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
     # By name, since neither is a library this room needs.
     try:
-        zstd = importlib.import_module("compression.zstd")
+        zstd = pkgutil.resolve_name("compression.zstd:")
     except ImportError:
         pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
         return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
