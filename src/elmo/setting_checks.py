@@ -84,7 +84,9 @@ def require_types(settings: object) -> None:
     must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
-        require_value(setting.name, getattr(settings, setting.name), setting.type)
+        value = getattr(settings, setting.name)
+        if expected := _misfit(setting.type, value):
+            require_setting(False, setting.name, value, expected)
 
 
 def require_value(name: str, value: object, kind: Any) -> None:
