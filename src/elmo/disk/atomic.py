@@ -68,7 +68,10 @@ def copied_folder(source: Path, target: Path) -> None:
     with new_folder(target, size=size, force=True, replaceable=replaceable) as unfinished:
         for path in sorted(source.rglob("*")):  # a folder before what is in it; contents alone, no permissions
             place = unfinished / path.relative_to(source)
-            place.mkdir() if path.is_dir() else shutil.copyfile(path, place)
+            if path.is_dir():
+                place.mkdir()
+            else:
+                shutil.copyfile(path, place)
 
 
 @contextmanager

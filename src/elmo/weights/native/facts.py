@@ -101,14 +101,8 @@ def _refuse_task_model(facts: Mapping[str, Any], folder: Path) -> None:
     if not (isinstance(task := facts.get("task"), str) and "bilm" in facts):
         return
     run = folder.parent if folder.name == RUN_MODEL else folder
-    bilm = facts["bilm"]
-    named = (
-        str(folder / "bilm")
-        if os.path.lexists(folder / "bilm")
-        else bilm.get("model")
-        if isinstance(bilm, dict)
-        else None
-    )
+    bilm, copied = facts["bilm"], folder / "bilm"
+    named = str(copied) if os.path.lexists(copied) else bilm.get("model") if isinstance(bilm, dict) else None
     inside = f"The biLM in it is {named}: for that, use --model {named}." if named else "It has no biLM in it."
     raise WeightFileError(
         f"{run}: is a model of the task {task!r}, made by 'elmo task train', and not a biLM. To use it: elmo task "
