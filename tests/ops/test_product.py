@@ -89,6 +89,14 @@ def test_the_product_of_a_changing_weight_equals_the_reference_for_transposed_fa
     torch.testing.assert_close(product(inputs, weight, bias).double(), expected + bias.double(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("bias", [torch.arange(8.0)[::2], torch.ones(1).expand(4), torch._neg_view(-torch.ones(4))])
+def test_a_bias_may_have_any_strides(bias):
+    inputs, weight = torch.randn(7, 5), torch.randn(4, 5)
+    expected = inputs.double() @ weight.double().T + bias.double()
+    for found in (product(inputs, weight, bias), trained_product(inputs, weight, bias)):
+        torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("shape", [(7, 5), (2, 3, 5), (0, 5), (1, 5), (5,)])
 @pytest.mark.parametrize("is_biased", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

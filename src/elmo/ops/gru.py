@@ -63,6 +63,8 @@ def grus_side_by_side(
     inputs: Float[Tensor, "grus tokens batch dim"], weights: Sequence[GRUWeights]
 ) -> Float[Tensor, "grus tokens batch size"]:
     """Of each GRU, with weights of its own, the values of `gru_reference`; gradients can't be taken twice."""
+    for one in weights:
+        native_passes.require_alike(inputs=inputs, **one._asdict())
     of_input, of_state, input_bias, state_bias = (torch.stack(tensors) for tensors in zip(*weights, strict=True))
     return _SideBySide.apply(inputs, of_input, of_state, input_bias, state_bias)
 

@@ -32,16 +32,18 @@ def product(
 
     Both factors may be transposes of contiguous matrices; other strides are slow.
     """
-    if not _fits(inputs, weight):
+    if not _fits(inputs, weight, bias):
         return functional.linear(inputs, weight, bias)
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
 
 
-def _fits(inputs: Float[Tensor, "rows inner"], weight: Float[Tensor, "outer inner"]) -> bool:
-    plain = inputs.dtype == weight.dtype == torch.float32 and inputs.device.type == weight.device.type == "cpu"
+def _fits(inputs: Float[Tensor, "rows inner"], weight: Float[Tensor, "outer inner"], bias: Tensor | None) -> bool:
+    """oneDNN knows no empty factors, and reads a bias as numbers side by side, whatever its strides."""
+    given = (inputs, weight) if bias is None else (inputs, weight, bias)
+    plain = all(one.dtype == torch.float32 and one.device.type == "cpu" for one in given)
     has_onednn = torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled
-    # oneDNN knows no empty factors.
-    return plain and has_onednn and min(*inputs.shape, *weight.shape) > 0
+    lies_in_a_row = bias is None or (bias.is_contiguous() and bias.shape == weight.shape[:1])
+    return plain and has_onednn and lies_in_a_row and min(*inputs.shape, *weight.shape) > 0
 
 
 def trained_product(

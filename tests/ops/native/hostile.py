@@ -459,6 +459,7 @@ def operation_groups() -> dict[str, Group]:
 
     from elmo.ops.alternating_lstm import HighwayWeights, LSTMState, alternating_lstm_packed, alternating_lstm_reference
     from elmo.ops.char_cnn import best_windows, character_vectors
+    from elmo.ops.gru import GRUWeights, gru_reference, grus_side_by_side
     from elmo.ops.projected_lstm import LayerWeights, projected_lstm_reference, projected_lstm_window
     from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 
@@ -517,6 +518,12 @@ def operation_groups() -> dict[str, Group]:
 
         return Group(call, good, oracle)
 
+    def grus(function: Callable, inputs: Any, **weights: Any) -> Any:
+        return function(inputs, GRUWeights(**weights)) + 0 * weights["input_weight"].sum()  # also without a token
+
+    def one_gru(inputs: Any, weights: GRUWeights) -> Any:
+        return grus_side_by_side(inputs[None], [weights])[0]
+
     ids = torch.stack([torch.randperm(19)[:10] + 1 for _ in range(6)])  # no two windows of a row are alike
     lstm = {"input_weight": torch.randn(48, 6) / 3, "recurrent_weight": torch.randn(48, 8) / 3, "bias": torch.randn(48),
             "projection_weight": torch.randn(8, 12) / 3}  # fmt: skip
@@ -535,6 +542,11 @@ def operation_groups() -> dict[str, Group]:
             alternating, alternating_lstm_packed, alternating_lstm_reference,
             {"inputs": torch.randn(3, 4, 6), "lengths": torch.tensor([4, 0, 2]), "hidden": torch.randn(1, 3, 7),
              "cell": torch.randn(1, 3, 7), **highway},
+        ),
+        "grus_side_by_side": both(
+            grus, one_gru, gru_reference,
+            {"inputs": torch.randn(4, 3, 6), "input_weight": torch.randn(21, 6) / 3,
+             "state_weight": torch.randn(21, 7) / 3, "input_bias": torch.randn(21), "state_bias": torch.randn(21)},
         ),
         "sampled_softmax_mean": both(
             softmax, sampled_softmax_mean, sampled_softmax_reference,

@@ -1,7 +1,7 @@
 /* The gate passes of the alternating highway LSTM, each fused into one loop over memory.
  *
- * Specification and oracle: ops/alternating_lstm/reference.py and the torch passes of gate_passes.py. A row of gates
- * has the blocks input, forget, candidate, output, highway, linear.
+ * Specification and oracle: ops/alternating_lstm/reference.py and the torch passes of packed.py there. A row of
+ * gates has the blocks input, forget, candidate, output, highway, linear.
  */
 
 /* The blocks of a row don't overlap; with six of them compilers give up finding that out at run time. */
