@@ -74,6 +74,7 @@ NOT_RUN = {
         "docs/performance.md",
         "elmo bench",
     ): "takes minutes; tests/cli/verbs/test_bench.py runs the command at its smallest",
+    ("docs/reproduction.md", "python runs/mix_corpora.py"): "takes 22 minutes; tests/runs mixes small texts",
     (
         "docs/reproduction.md",
         "elmo static TEXT",
