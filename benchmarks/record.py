@@ -23,6 +23,7 @@ import numpy
 import torch
 
 import elmo
+from elmo.process.environment import processor
 
 BENCHMARKS = Path(__file__).resolve().parent
 ROOT, RESULTS = BENCHMARKS.parent, BENCHMARKS / "results"
@@ -92,15 +93,6 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     made.add_argument("--results", type=Path, default=RESULTS, help="folder of the record (default: %(default)s)")
     made.add_argument("--no-record", dest="results", action="store_const", const=None, help="write no record")
     return made
-
-
-def processor() -> str:
-    """The processor's name, as the system tells it."""
-    try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
-    except OSError:
-        found = None
-    return found[1].strip() if found else platform.processor() or platform.machine()
 
 
 def hardware() -> str:

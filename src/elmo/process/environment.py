@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -25,15 +26,25 @@ def provenance(threads: int) -> dict[str, Any]:
 
 
 def environment(threads: int) -> dict[str, Any]:
-    """Versions of Python and torch (None: not installed), the machine, its CPUs, and `threads`: those computing."""
+    """Versions of Python and torch (None: not installed), the machine, its processor and CPUs, the threads."""
     return {
         "python": sys.version.split()[0],
         "torch": _torch_version(),
         "machine": platform.machine(),
+        "processor": processor(),
         "system": platform.platform(),
         "cpu_count": os.cpu_count(),
         "threads": threads,
     }
+
+
+def processor() -> str:
+    """The processor's name, as the system tells it."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or platform.machine()
 
 
 def _torch_version() -> str | None:
