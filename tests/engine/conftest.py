@@ -8,7 +8,7 @@ import pytest
 from elmo.ops import native
 from elmo.ops.native.kinds import native_types
 
-SETS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
+SETS = ("all", "avx512", "avx512base", "avxvnni", "avx2", "neondot", "neon")
 
 
 def instruction_sets() -> list[str]:

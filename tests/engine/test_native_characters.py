@@ -20,7 +20,7 @@ SHAPES = {
     "tanh, odd": {"filters": ((1, 3), (5, 67)), "character_dim": 6, "num_highway": 1, "activation": "tanh"},
     "no highway": {"filters": ((3, 20),), "character_dim": 2, "num_highway": 0},
 }
-LIMITS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
+LIMITS = ("all", "avx512", "avx512base", "avxvnni", "avx2", "neondot", "neon")
 
 
 @pytest.fixture(params=LIMITS, autouse=True)

@@ -14,7 +14,7 @@ from elmo.weights.native.narrow import quantized
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24), (1, 1), (3, 65), (4100, 30)]
+SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24), (1, 1), (3, 65), (4100, 30), (8448, 70)]
 DTYPES = ("float32", "bfloat16", "int8")
 
 

@@ -74,8 +74,8 @@ class Embedder:
     `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.
     `keep_boundaries`: whether the vectors of `boundary_tokens` are kept around each sentence's.
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
-        "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
-        else float32. `self.dtype` and `describe()` show what was chosen.
+        "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the native library multiplies it faster on this
+        processor, else float32. `self.dtype` and `describe()` show what was chosen.
     `max_tokens`: tokens in a batch (default: 8,192 on a CPU, 16,384 elsewhere, where padding counts too). A longer
         sentence is a batch of its own.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.

@@ -14,7 +14,8 @@ from elmo.config import BiLMConfig
 from elmo.engine.engine import Engine, State
 from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice
-from elmo.ops.native.kinds import ComputeType, native_types
+from elmo.ops import native
+from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
@@ -200,7 +201,8 @@ def chosen_type(dtype: str, device: str) -> ComputeType:
 
 def _is_fast_in_bfloat16(device: str) -> bool:
     if device == "cpu":
-        return "bfloat16" in native_types()
+        library = native.library()
+        return library is not None and library.multiplies_bfloat16()
     if not device.startswith("cuda"):
         return False
     import torch

@@ -552,7 +552,7 @@ static void run_passes(int is_bfloat16) {
 }
 
 int main(void) {
-    static const char *const tiers[] = {"all", "avx512base", "avxvnni", "avx2", "neondot", "neon", "none"};
+    static const char *const tiers[] = {"all", "avx512", "avx512base", "avxvnni", "avx2", "neondot", "neon", "none"};
     static int64_t many[70], lengths[] = {6, 6, 2, 1, 1, 0, 0}, one[] = {1}, none[] = {0, 0}, long_one[] = {10000};
     for (int64_t k = 0; k < 70; k++) many[k] = k == 0 ? 4 : 2;
     for (unsigned k = 0; k < sizeof tiers / sizeof *tiers; k++) {
@@ -561,9 +561,9 @@ int main(void) {
         run_passes(0), run_passes(1);
         for (int64_t kind = 1; kind <= 4; kind *= 2) {
             if (!(elmo_fused_kinds() & kind)) continue;
-            static const int64_t counts[] = {0, 1, 2, 5, 6, 7, 61}, inners[] = {1, 3, 16, 33, 130, 1100};
-            for (int a = 0; a < 7; a++)
-                for (int b = 0; b < 6; b++) check_product(kind, counts[a], inners[b], b % 2 ? 64 : 65);
+            static const int64_t counts[] = {0, 1, 2, 5, 6, 7, 16, 33, 61}, inners[] = {1, 3, 16, 33, 64, 130, 640, 1100};
+            for (int a = 0; a < 9; a++)
+                for (int b = 0; b < 8; b++) check_product(kind, counts[a], inners[b], b % 2 ? 64 : 65);
             check_layer(kind, lengths, 7, 3, 3, 1, 1, 0), check_layer(kind, lengths, 7, 1, 1, 1, 0, 0);
             check_layer(kind, lengths, 7, 5, 4, 7, 1, 0), check_layer(kind, lengths, 7, 40, 40, 40, 0, 1);
             check_layer(kind, many, 70, 33, 17, 100, 1, 0), check_layer(kind, many, 13, 66, 66, 70, 1, 1);

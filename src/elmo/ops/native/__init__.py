@@ -2,8 +2,8 @@
 
 It is built when the package is installed and a C compiler is at hand. Every function has a version in torch or numpy
 that runs where it isn't, and that its tests compare it with. Nothing here needs torch: `elmo.engine` computes without.
-ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the instruction sets it uses (avx512, avxvnni, avx2 or
-sse; neonbf16, neondot or neon), to test what other processors run.
+ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the instruction sets it uses (amx, avx512, avxvnni,
+avx2 or sse; neonbf16, neondot or neon), to test what other processors run.
 
     arguments           how a function's arguments are written down, and the check of a call against that
     library             the library itself, whose functions are private to this folder, and the passes of training
@@ -49,8 +49,8 @@ def library() -> Library | None:
     name = os.environ.get("ELMO_INSTRUCTIONS") or "all"
     if not loaded.limit(name):
         raise ConfigError(
-            f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, avx512, avx512base, "
-            "avxvnni, avx2, sse (x86), neonbf16, neondot, neon (ARM), none, or unset it."
+            f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, amx, avx512, "
+            "avx512base, avxvnni, avx2, sse (x86), neonbf16, neondot, neon (ARM), none, or unset it."
         )
     return loaded
 

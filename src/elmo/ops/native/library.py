@@ -105,6 +105,7 @@ _SIGNATURES = {
     "elmo_instructions": [],
     "elmo_source_hash": [],
     "elmo_fused_kinds": [],
+    "elmo_multiplies_bfloat16": [],
     "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
     "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
     "elmo_leave": [_POINTER, _INTEGER],
@@ -157,6 +158,10 @@ class Library:
     def kinds(self) -> int:
         """For which factors there are products and layers, added up: 1 float32, 2 bfloat16, 4 int8."""
         return self.functions.elmo_fused_kinds()
+
+    def multiplies_bfloat16(self) -> bool:
+        """Whether bfloat16 factors are multiplied as they are, and faster than float32's; else they are widened."""
+        return bool(self.functions.elmo_multiplies_bfloat16())
 
     def run_version(
         self,

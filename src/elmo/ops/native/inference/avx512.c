@@ -1,4 +1,4 @@
-/* The kernels for AVX-512, with its instructions for bfloat16 and int8 where they are, and without. */
+/* The kernels for AVX-512, with its instructions for bfloat16 and int8 where they are, and without; and with AMX. */
 #include "../processor/processor.h"
 #include "kinds.h"
 
@@ -65,6 +65,17 @@ static float int8_row_avx512(const float *from, int64_t size, int64_t groups, ui
 const Kernels *const elmo_avx512_int8_vnni = &kernels_int8_vnni;
 USE_END
 
+#if WITH_AMX
+USE(X86_64_V4 ",avx512vnni,amx-tile,amx-int8")
+#define KIND(name) name##_int8_amx
+#define CONVERT int8_row_avx512
+#define DOT_TILES _tile_dpbusd
+#define LOAD_SUMS(at) load_words(at)
+#include "unsigned_int8.h"
+const Kernels *const elmo_amx_int8 = &kernels_int8_amx;
+USE_END
+#endif
+
 USE(X86_64_V4 ",avx512bf16")
 /* As bfloat16_row of rows.h, sixteen at a time. */
 static float bfloat16_row_avx512(const float *from, int64_t size, int64_t groups, uint32_t *to) {
@@ -88,4 +99,15 @@ INLINE Floats dot_bfloat16(Floats sums, Words rows, Words weights) {
 #include "bfloat16.h"
 const Kernels *const elmo_avx512_bfloat16 = &kernels_bfloat16;
 USE_END
+
+#if WITH_AMX
+USE(X86_64_V4 ",avx512bf16,amx-tile,amx-bf16")
+#define KIND(name) name##_bfloat16_amx
+#define CONVERT bfloat16_row_avx512
+#define DOT_TILES _tile_dpbf16ps
+#define LOAD_SUMS(at) load(at)
+#include "bfloat16.h"
+const Kernels *const elmo_amx_bfloat16 = &kernels_bfloat16_amx;
+USE_END
+#endif
 #endif

@@ -10,6 +10,9 @@ const Kernels *elmo_kernels(int64_t kind) {
 #if ON_X86 && !defined(NO_AVX512)
     if (features & HAS_AVX512) {
         if (kind == KIND_FLOAT32) return elmo_avx512_float32;
+#if WITH_AMX
+        if (features & HAS_AMX) return kind == KIND_BFLOAT16 ? elmo_amx_bfloat16 : elmo_amx_int8;
+#endif
         if (kind == KIND_BFLOAT16)
             return features & HAS_AVX512_BF16 ? elmo_avx512_bfloat16 : elmo_avx512_stored_bfloat16;
         return features & HAS_AVX512_VNNI ? elmo_avx512_int8_vnni : elmo_avx512_int8;

@@ -17,6 +17,8 @@
  *     GROUP               factors in a group
  *     FRESH(weights)      hides from the compiler that they are the same as before
  *
+ * For processors with AMX, tiles.h has products of its own, and needs two more.
+ *
  * Weights lie in panels of 64 output columns: for every group of factors 64 words of 32 bits. A gate panel's 64 columns
  * are the input, forget, output and candidate gates of the same sixteen cells, so that the gates are computed where the
  * sums end. A sum always runs over its factors in the same order, alone and among other rows: a row's bits do not
@@ -147,6 +149,11 @@ static void end_sentences(const Layer *layer, const Run *run, const Work *work, 
 }
 #endif
 
+#ifdef DOT_TILES
+#include "tiles.h"
+#else
+#define LEAVE_TILES ((void)0)
+
 /* Sums of one tile onto `out`. `adds` is constant: 1: to what `out` holds, 0: to the bias. */
 INLINE void KIND(finish)(const int adds, const int rows, const int vectors, Sums sums[6][TILE_VECTORS],
                          const Columns *columns, const float *scales, const float *bias, float *out, int64_t stride) {
@@ -237,6 +244,26 @@ static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Ro
     }
 }
 
+/* Nothing but products, on registers: the yardstick of `elmo bench`. */
+#define PEAK_WORDS (PEAK_SUMS * LANES)
+static void KIND(peak)(int64_t rounds) {
+    static const uint32_t zeros_there[PANEL];
+    const uint32_t *at = zeros_there;
+    __asm__ volatile("" : "+r"(at)); /* the compiler must not know what stands there */
+    Sums sums[PEAK_SUMS];
+    Weights weights = WEIGHTS(at);
+    Factor factor = FACTOR(at);
+    UNROLL for (int k = 0; k < PEAK_SUMS; k++) sums[k] = NO_SUMS;
+    for (int64_t round = 0; round < rounds; round++) {
+        UNROLL for (int k = 0; k < PEAK_SUMS; k++) {
+            FRESH(weights);
+            sums[k] = DOT(sums[k], factor, weights);
+        }
+        UNROLL for (int k = 0; k < PEAK_SUMS; k++) touch(sums[k]);
+    }
+}
+#endif
+
 /* Rows of floats as factors: converted into `to`, or as they are. */
 static Rows KIND(factors)(const float *from, int64_t stride, int64_t count, int64_t size, int64_t groups, uint32_t *to,
                           float *scales) {
@@ -266,6 +293,7 @@ static void KIND(multiply)(const Packed *matrix, const float *bias, const float 
             for (int64_t k = 0; k < now; k++) memcpy(place + k * stride, made + PANEL * k, PANEL * sizeof(float));
         }
     }
+    LEAVE_TILES;
 }
 
 /* The gates of sixteen cells in `count` rows (constant): `gates` (count, 64) -> the panel's cells and `made`, o *
@@ -388,6 +416,7 @@ static void KIND(run_layer)(const Layer *layer, const Run *run) {
         rows = run->steps ? run->alive[0] : 0;
         for (int64_t row = 0; row < rows; row++) move_cell(layer, &work, row, run->cell + row * layer->cell_size, 1);
     }
+    LEAVE_TILES;
     elmo_meet(run);
 }
 
@@ -480,28 +509,11 @@ static void KIND(encode)(const Encoder *encoder, const int32_t *ids, int64_t cou
         for (int64_t row = 0; row < now; row++)
             memcpy(out + (done + row) * encoder->size, rows + row * stride, encoder->size * sizeof(float));
     }
-}
-
-/* Nothing but products, on registers: the yardstick of `elmo bench`. */
-static void KIND(peak)(int64_t rounds) {
-    static const uint32_t zeros_there[PANEL];
-    const uint32_t *at = zeros_there;
-    __asm__ volatile("" : "+r"(at)); /* the compiler must not know what stands there */
-    Sums sums[PEAK_SUMS];
-    Weights weights = WEIGHTS(at);
-    Factor factor = FACTOR(at);
-    UNROLL for (int k = 0; k < PEAK_SUMS; k++) sums[k] = NO_SUMS;
-    for (int64_t round = 0; round < rounds; round++) {
-        UNROLL for (int k = 0; k < PEAK_SUMS; k++) {
-            FRESH(weights);
-            sums[k] = DOT(sums[k], factor, weights);
-        }
-        UNROLL for (int k = 0; k < PEAK_SUMS; k++) touch(sums[k]);
-    }
+    LEAVE_TILES;
 }
 
 static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(encode),
-                                      KIND(peak),     read_memory,     PEAK_SUMS *LANES};
+                                      KIND(peak),     read_memory,     PEAK_WORDS};
 
 #undef KIND
 #undef TILE_ROWS
@@ -525,3 +537,7 @@ static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(enco
 #undef GROUP
 #undef FRESH
 #undef TILE
+#undef PEAK_WORDS
+#undef LEAVE_TILES
+#undef DOT_TILES
+#undef LOAD_SUMS

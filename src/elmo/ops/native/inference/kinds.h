@@ -13,6 +13,7 @@
 extern const Kernels *const elmo_avx512_float32, *const elmo_avx512_bfloat16, *const elmo_avx512_stored_bfloat16,
                                                                                   *const elmo_avx512_int8,
                                                                                       *const elmo_avx512_int8_vnni;
+extern const Kernels *const elmo_amx_bfloat16, *const elmo_amx_int8;
 extern const Kernels *const elmo_avx2_float32, *const elmo_avx2_stored_bfloat16, *const elmo_avx2_int8,
                                                                                      *const elmo_avx2_int8_vnni;
 extern const Kernels *const elmo_neon_float32,

@@ -16,6 +16,10 @@
 #define X86_64_V3 "avx2,fma,bmi,bmi2,f16c,lzcnt,movbe"
 #define X86_64_V4 "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,f16c,lzcnt,movbe"
 #endif
+/* Where a program has to ask for AMX's tiles, and with compilers that know them. */
+#if ON_X86 && defined(__linux__) && !defined(NO_AVX512) && (defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11)
+#define WITH_AMX 1
+#endif
 #if defined(__aarch64__)
 #define ON_ARM 1
 #endif
@@ -38,11 +42,12 @@ enum {
     HAS_AVX2 = 1,        /* with FMA, F16C, BMI, LZCNT, MOVBE: x86-64-v3 */
     HAS_AVX_VNNI = 2,    /* int8 products on 256 bits */
     HAS_AVX512 = 4,      /* F, BW, CD, DQ, VL: x86-64-v4 */
-    HAS_AVX512_BF16 = 8, /* bfloat16 products */
+    HAS_AVX512_BF16 = 8, /* bfloat16 products that are faster than float32's */
     HAS_AVX512_VNNI = 16,
     HAS_NEON = 32,
-    HAS_NEON_DOT = 64,  /* int8 products */
-    HAS_NEON_BF16 = 128 /* bfloat16 products */
+    HAS_NEON_DOT = 64,   /* int8 products */
+    HAS_NEON_BF16 = 128, /* bfloat16 products */
+    HAS_AMX = 256        /* tiles, for bfloat16 and int8 */
 };
 
 /* What this processor and operating system have of these, up to the limit that was set. */
