@@ -66,11 +66,13 @@ def test_a_record_takes_the_place_of_what_was_not_measured(paper_page, folders):
     own = record("reproduction/snli.table2.json")
     (folders.records / "snli.table2.json").write_text(json.dumps(own))
     _, *rows = made(paper_page, "claims table2", folders)
-    top = next(row for row in rows if row[0] == "the top layer alone beats the baseline")
+    claim = "the top layer alone beats the baseline"
+    top = next(row for row in rows if row[0] == claim)
+    found = next(one for one in own["claims"] if (one["claim"], one["measured_on"]) == (claim, "test"))
     assert top[1:] == [
         SNLI,
         "SQuAD +3.9, SNLI +1.0, SRL +2.5",
-        "-6.28 [-7.35, -5.20]",
+        "{:+.2f} [{:+.2f}, {:+.2f}]".format(found["difference"], *found["interval"]),
         "**[does not agree](reproduction/snli.table2.json)**",
     ]
     assert sum("not measured yet" in row[-1] for row in rows) == 2
