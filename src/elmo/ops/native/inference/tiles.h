@@ -53,7 +53,7 @@ static void leave_tiles(void) {
 
 /* made (rows, 32) = the product of up to 32 rows, or 16 if there is a rest of groups, and half a panel. */
 static void KIND(multiply_tiles)(int64_t rows, int64_t groups, const uint32_t *weights, const uint32_t *at,
-                                 int64_t bytes, Fetch fetch, uint32_t *made) {
+                                 int64_t bytes, uint32_t *made) {
     const uint32_t *others = rows > TILE_SIZE ? at + TILE_SIZE * (bytes / 4) : NULL;
     int64_t group = 0;
     _tile_zero(0);
@@ -61,7 +61,6 @@ static void KIND(multiply_tiles)(int64_t rows, int64_t groups, const uint32_t *w
     _tile_zero(2);
     _tile_zero(3);
     for (; group + TILE_SIZE <= groups; group += TILE_SIZE, weights += TILE_SIZE * PANEL) {
-        for (int64_t line = 0; line < fetch.lines; line++, fetch.next += 64) __builtin_prefetch(fetch.next, 0, 2);
         _tile_loadd(4, at + group, bytes);
         _tile_loadd(6, weights, 4 * PANEL);
         DOT_TILES(0, 4, 6);
@@ -87,40 +86,43 @@ static void KIND(multiply_tiles)(int64_t rows, int64_t groups, const uint32_t *w
     _tile_stored(3, made + 2 * TILE_SIZE * TILE_SIZE + TILE_SIZE, 8 * TILE_SIZE);
 }
 
-/* `product` of kernel.h. */
+/* Sums (rows, 32) of the columns from `column` on, onto `bias` (NULL: onto what `out` holds). */
+static void KIND(finish)(const Packed *matrix, int64_t chunk, int64_t column, int64_t rows, const uint32_t *sums,
+                         const float *scales, const float *bias, float *out, int64_t stride) {
+    (void)matrix;
+    for (int k = 0; k < 2 * TILE_SIZE; k += LANES) {
+        Columns columns = COLUMNS(matrix, chunk, column + k);
+        for (int64_t row = 0; row < rows; row++) {
+            float *place = out + row * stride + k;
+            Floats before = load(bias ? bias + k : place);
+            store(place, ADD_SUMS(before, LOAD_SUMS(sums + 2 * TILE_SIZE * row + k), columns, scales[row]));
+        }
+    }
+}
+
+/* `product` of kernel.h. Nothing is fetched ahead: it gains nothing here. */
 static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start,
                           const uint32_t *next, float *out, int64_t stride) {
     int64_t groups = matrix->groups, size = CHUNK(matrix) < groups ? CHUNK(matrix) : groups;
     int64_t most = groups % TILE_SIZE || size % TILE_SIZE ? TILE_SIZE : 2 * TILE_SIZE;
     /* All parts of the rows have one size, so that the tiles keep their shape: the last part has some rows again. */
     int64_t parts = (count + most - 1) / most, rows = parts ? (count + parts - 1) / parts : 0;
-    int64_t lines = lines_to_fetch(count, rows ? rows : 1), bytes = 4 * factors.stride;
     uint32_t made[4 * TILE_SIZE * TILE_SIZE] __attribute__((aligned(64)));
+    (void)next;
     if (!start.bias) start.bias = no_bias;
-    for (int64_t chunk = 0; chunk * size < groups; chunk++, start.adds = 1) {
+    for (int64_t chunk = 0; rows && chunk * size < groups; chunk++, start.adds = 1) {
         int64_t group = chunk * size, now = groups - group < size ? groups - group : size;
         const uint32_t *weights = matrix->weights + (panel * groups + group) * PANEL;
-        const char *from = (const char *)(group + now < groups ? weights + now * PANEL : next);
-        int64_t left = from ? now * PANEL / 16 : 0;
-        if (rows) shape_tiles(rows, now % TILE_SIZE);
+        shape_tiles(rows, now % TILE_SIZE);
         for (int64_t column = 0; column < PANEL; column += 2 * TILE_SIZE)
             for (int64_t row = 0; row < count; row += rows) {
                 int64_t again = row + rows > count ? row + rows - count : 0;
-                int64_t fetched = left > 0 ? now / TILE_SIZE * lines : 0;
                 const uint32_t *at = factors.first + (row - again) * factors.stride + group * ROW_WORDS;
-                Fetch fetch = {from, left > 0 ? lines : 0};
                 WRITTEN_AT(at);
-                KIND(multiply_tiles)(rows, now, weights + column, at, bytes, fetch, made);
-                if (fetched) from += 64 * fetched, left -= fetched;
-                for (int k = 0; k < 2 * TILE_SIZE; k += LANES) {
-                    Columns columns = COLUMNS(matrix, chunk, PANEL * panel + column + k);
-                    for (int64_t own = again; own < rows; own++) {
-                        float *place = out + (row - again + own) * stride + column + k;
-                        Floats before = start.adds ? load(place) : load(start.bias + column + k);
-                        store(place, ADD_SUMS(before, LOAD_SUMS(made + 2 * own * TILE_SIZE + k), columns,
-                                              factors.scales[row - again + own]));
-                    }
-                }
+                KIND(multiply_tiles)(rows, now, weights + column, at, 4 * factors.stride, made);
+                KIND(finish)(matrix, chunk, PANEL * panel + column, rows - again, made + 2 * TILE_SIZE * again,
+                             factors.scales + row, start.adds ? NULL : start.bias + column, out + row * stride + column,
+                             stride);
             }
     }
 }

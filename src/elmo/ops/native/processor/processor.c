@@ -26,11 +26,16 @@ static uint64_t kept_registers(void) {
 static int all(uint32_t found, uint32_t wanted) { return (found & wanted) == wanted; }
 #define BIT(n) (1u << (n))
 
+#ifndef NO_AVX512
+static int is_intel(void) {
+    uint32_t a, b, c, d;
+    return __get_cpuid(0, &a, &b, &c, &d) && b == 0x756e6547; /* "Genu" of "GenuineIntel" */
+}
+#endif
+
 /* Bit numbers: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID. */
 static int64_t detected(void) {
     uint32_t a, b, c, d, d7, c1, most, features = 0;
-    if (!__get_cpuid(0, &a, &b, &c, &d)) return 0;
-    int is_intel = b == 0x756e6547; /* "Genu" */
     if (!__get_cpuid(1, &a, &b, &c1, &d)) return 0;
     if (!all(c1, BIT(12) | BIT(22) | BIT(27) | BIT(28) | BIT(29))) return 0; /* FMA, MOVBE, OSXSAVE, AVX, F16C */
     uint64_t kept = kept_registers();
@@ -46,7 +51,7 @@ static int64_t detected(void) {
 #ifndef NO_AVX512
     features |= HAS_AVX512;
     /* An Intel Xeon multiplies half as many of these factors in a second as of float32's: widening them is faster. */
-    if (more & BIT(5) && !is_intel) features |= HAS_AVX512_BF16;
+    if (more & BIT(5) && !is_intel()) features |= HAS_AVX512_BF16;
     if (c & BIT(11)) features |= HAS_AVX512_VNNI;
 #if WITH_AMX
     int has_tiles = (kept & 0x60000) == 0x60000 && all(d7, BIT(22) | BIT(24) | BIT(25)); /* BF16, TILE, INT8 */
