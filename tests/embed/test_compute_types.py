@@ -124,6 +124,17 @@ def test_auto_says_what_it_chose(bilm, products):
     assert embedder.describe()["products"] == products
 
 
+def test_auto_is_float32_where_bfloat16_would_only_be_widened(monkeypatch):
+    monkeypatch.setenv("ELMO_INSTRUCTIONS", "avx2")
+    native.library.cache_clear()
+    try:
+        assert chosen_type("auto", "cpu") == "float32"
+    finally:
+        monkeypatch.undo()
+        native.library.cache_clear()
+        native.library()  # with the limit there was before
+
+
 def test_an_unknown_type_is_named(bilm):
     with pytest.raises(ConfigError, match=r"dtype is 'int4', but products.*float32, bfloat16, int8.*auto"):
         Embedder(bilm, dtype="int4")
