@@ -15,6 +15,7 @@ from elmo.errors import ConfigError
 from elmo.ops import native, native_passes
 from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
 from elmo.ops.char_cnn import activate, best_windows, character_vectors
+from elmo.ops.full_softmax import full_softmax_mean
 from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.ops.native.build import build, source_hash
 from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
@@ -52,14 +53,15 @@ def both_ways(run: Callable[[], list[Tensor]]) -> list[tuple[Tensor, Tensor]]:
 def test_gate_passes_equal_torch(factor: torch.dtype, clip: float | None, rows: int, size: int) -> None:
     generator = torch.Generator().manual_seed(rows)
     normal = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
-    inputs, recurrent, before = normal(rows, 4 * size) * 3, (normal(rows, 4 * size) * 2).to(factor), normal(rows, size)
+    share, recurrent = ((normal(rows, 4 * size) * large).to(factor) for large in (3, 2))
+    bias, before = normal(4 * size), normal(rows, size)
     grad_output, grad_cell_after = normal(rows, size).to(factor), normal(rows, size)
 
     def run() -> list[Tensor]:
-        gates = inputs.clone()
+        gates = torch.full((rows, 4 * size), torch.nan)
         after, squashed, output = (torch.full_like(before, torch.nan) for _ in range(3))
         output = output.to(factor)
-        forward_pass(gates, recurrent, before, after, squashed, output, clip)
+        forward_pass(share, recurrent, bias, before, gates, after, squashed, output, clip)
         grad_cell, grad_bias = grad_cell_after.clone(), torch.zeros(4 * size)
         grad_gates = torch.full_like(recurrent, torch.nan)
         backward_pass(gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias, clip)
@@ -72,9 +74,9 @@ def test_gate_passes_equal_torch(factor: torch.dtype, clip: float | None, rows: 
 
 @needs_library
 def test_gates_stay_finite_at_extreme_inputs() -> None:
-    gates = torch.tensor([[1e30, -1e30, 90.0, -90.0] * 4])
+    share, gates = torch.tensor([[1e30, -1e30, 90.0, -90.0] * 4]), torch.zeros(1, 16)
     cells = [torch.zeros(1, 4) for _ in range(4)]
-    forward_pass(gates, torch.zeros(1, 16), *cells, 3.0)
+    forward_pass(share, torch.zeros(1, 16), torch.zeros(16), cells[0], gates, *cells[1:], 3.0)
     assert gates.isfinite().all()
     assert cells[1].isfinite().all()
     assert gates[0, :4].tolist() == pytest.approx([1, 0, 1, 0], abs=1e-6)
@@ -163,6 +165,17 @@ def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_build_without_avx512_says_why(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *NO_AVX512*) ;; *) echo "unknown target" >&2; exit 1;; esac\n'
+                        'while [ "$1" != -o ]; do shift; done; echo > "$2"\n')  # fmt: skip
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.warns(RuntimeWarning, match="without AVX-512: .* failed: unknown target"):
+        assert build(tmp_path / "library.so") is None
+    assert (tmp_path / "library.so").is_file()
+
+
 def test_a_damaged_library_is_left_aside(tmp_path) -> None:
     script = (
         "import pathlib, sys; from elmo.ops import native; native.LIBRARY = pathlib.Path(sys.argv[1]);"
@@ -236,7 +249,7 @@ def test_training_passes_equal_torch_on_lower_tiers(name: str, limit: Callable[[
 
 
 def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
-    """Operations with passes in C, of (inputs, weights): their results and what they are given."""
+    """Operations with a backward of their own, of (inputs, weights): their results and what they are given."""
     torch.manual_seed(0)
     weights = [torch.randn(48, 6), torch.randn(48, 8), torch.randn(48), torch.randn(8, 12)]
     highway = [torch.randn(42, 6), torch.randn(42), torch.randn(35, 7), torch.randn(35)]
@@ -266,6 +279,10 @@ def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
             [torch.randn(4, 3, 6), torch.randn(21, 6), torch.randn(21, 7), torch.randn(21), torch.randn(21)],
         ),
         "softmax": (softmax, [torch.randn(5, 6), torch.randn(5, 6), torch.randn(4, 6)]),
+        "full_softmax": (
+            lambda outputs, *weights: full_softmax_mean(outputs, targets, *weights),
+            [torch.randn(5, 6), torch.randn(12, 6), torch.randn(12)],
+        ),
     }
 
 
@@ -291,7 +308,14 @@ def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: s
 
 
 @pytest.mark.parametrize(
-    "name", ["window", "highway", "gru", *(pytest.param(name, marks=needs_library) for name in ("char_cnn", "softmax"))]
+    "name",
+    [
+        "window",
+        "highway",
+        "gru",
+        "full_softmax",
+        *(pytest.param(name, marks=needs_library) for name in ("char_cnn", "softmax")),
+    ],
 )
 def test_gradients_of_gradients_are_refused(name: str) -> None:
     function, given = operations()[name]

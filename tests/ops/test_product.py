@@ -5,8 +5,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from elmo.ops import product as module
 from elmo.ops.product import (
     RoundedProducts,
+    TrainedProducts,
     product,
     quantize_weight,
     trained_product,
@@ -74,6 +76,14 @@ def test_rows_of_zeros_stay_zeros() -> None:
         assert not rounded(torch.randn(2, 6), torch.zeros(5, 6), dtype).any()
 
 
+@pytest.fixture(params=["MKL", "oneDNN"])
+def multiplier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Multiplies as on Intel's processors, and as on others."""
+    monkeypatch.setattr(module, "_is_intel", lambda: request.param == "MKL")
+    return request.param
+
+
+@pytest.mark.usefixtures("multiplier")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
     ("rows", "inner", "outer"), [(1, 1, 1), (7, 5, 3), (80, 100, 500), (0, 4, 3), (4, 0, 3), (4, 3, 0)]
@@ -89,6 +99,7 @@ def test_the_product_of_a_changing_weight_equals_the_reference_for_transposed_fa
     torch.testing.assert_close(product(inputs, weight, bias).double(), expected + bias.double(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("multiplier")
 @pytest.mark.parametrize("bias", [torch.arange(8.0)[::2], torch.ones(1).expand(4), torch._neg_view(-torch.ones(4))])
 def test_a_bias_may_have_any_strides(bias):
     inputs, weight = torch.randn(7, 5), torch.randn(4, 5)
@@ -97,6 +108,7 @@ def test_a_bias_may_have_any_strides(bias):
         torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("multiplier")
 @pytest.mark.parametrize("shape", [(7, 5), (2, 3, 5), (0, 5), (1, 5), (5,)])
 @pytest.mark.parametrize("is_biased", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -113,9 +125,39 @@ def test_a_trained_product_has_the_values_and_gradients_of_the_plain_one(shape, 
     torch.testing.assert_close(torch.autograd.grad(found.sum(), given), torch.autograd.grad(plain.sum(), given))
 
 
-def test_a_trained_product_has_second_gradients():
-    factors = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (4, 5), (4,))]
-    assert torch.autograd.gradgradcheck(trained_product, factors)
+@pytest.mark.usefixtures("multiplier")
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_trained_product_has_second_gradients(step):
+    sizes = ((3, 5 * step), (4, 5 * step), (4 * step,))
+    factors = [torch.randn(*size, dtype=torch.float64, requires_grad=True) for size in sizes]
+    assert torch.autograd.gradgradcheck(lambda *given: trained_product(*(one[..., ::step] for one in given)), factors)
+
+
+def test_a_trained_product_knows_every_device():
+    there = torch.empty(3, 5, device="meta")
+    assert trained_product(there, torch.empty(4, 5, device="meta")).shape == (3, 4)
+
+
+@pytest.mark.parametrize("product_dtype", [None, torch.float32, torch.bfloat16])
+def test_in_the_block_a_linear_layers_factors_and_those_of_its_gradients_are_rounded(product_dtype):
+    torch.manual_seed(0)
+    layer, inputs, wanted = nn.Linear(40, 6), torch.randn(2, 3, 40, requires_grad=True), torch.randn(2, 3, 6)
+    given = [inputs, layer.weight, layer.bias]
+    with TrainedProducts(product_dtype):
+        found = layer(inputs)
+    rounded = (lambda one: one.bfloat16().float()) if product_dtype == torch.bfloat16 else (lambda one: one)
+    assert found.dtype == torch.float32
+    expected = [
+        functional.linear(rounded(inputs), rounded(layer.weight), layer.bias),
+        rounded(wanted) @ rounded(layer.weight),
+        rounded(wanted).flatten(0, 1).T @ rounded(inputs).flatten(0, 1),
+        wanted.sum(dim=(0, 1)),
+    ]
+    # torch rounds the results of such products to bfloat16, too.
+    loose = 2**-7 if product_dtype == torch.bfloat16 else 1e-5
+    for own, other in zip([found, *torch.autograd.grad(found, given, wanted)], expected, strict=True):
+        torch.testing.assert_close(own, other, rtol=loose, atol=loose)
+    torch.testing.assert_close(layer(inputs), functional.linear(*given), rtol=0, atol=0)
 
 
 def test_a_factor_that_is_not_trained_gets_no_gradient():

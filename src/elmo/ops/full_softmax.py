@@ -11,7 +11,11 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
+
+from elmo.ops import native_passes
+from elmo.ops.product import product
 
 
 def full_softmax_reference(
@@ -37,7 +41,7 @@ def full_softmax_mean(
 ) -> Float[Tensor, ""]:
     """The mean of `full_softmax_reference` over the targets, of which there is at least one.
 
-    `product_dtype=torch.bfloat16` rounds the factors of the matrix products.
+    `product_dtype=torch.bfloat16` rounds the factors of the matrix products. Gradients can't be taken twice.
     """
     chunk = max(1, _LOGITS_AT_ONCE // len(weight))
     return _MeanLoss.apply(outputs, weight, bias, target_ids, chunk, product_dtype or outputs.dtype)
@@ -45,6 +49,7 @@ def full_softmax_mean(
 
 class _MeanLoss(torch.autograd.Function):
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any,
         outputs: Float[Tensor, "targets dim"],
@@ -62,11 +67,11 @@ class _MeanLoss(torch.autograd.Function):
         nats = outputs.new_empty(count, dtype=dtype)
         for start in range(0, count, chunk):
             some = slice(start, start + chunk)
-            logits = torch.mm(outputs[some], weight.t()).to(dtype).add_(bias)
+            logits = product(outputs[some], weight).to(dtype).add_(bias)
             nats[some], grad_logits = _nats_and_gradient(logits, target_ids[some], count)
             grad_bias += grad_logits.sum(dim=0)
             grad_logits = grad_logits.to(factor)
-            grad_outputs[some] = torch.mm(grad_logits, weight)
+            grad_outputs[some] = product(grad_logits, weight.t())
             if factor == dtype:
                 grad_weight.addmm_(grad_logits.t(), outputs[some])
             else:
@@ -75,6 +80,7 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
+    @once_differentiable
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_mean: Float[Tensor, ""]
     ) -> tuple[Tensor | None, ...]:

@@ -1,15 +1,16 @@
 """inputs @ weight.T, the product that takes nearly all of the time, in torch.
 
-`product` is that of a weight that changes from step to step, as in training, through oneDNN where it can: on AMD
-processors it is two to three times as fast as torch's plain product, which runs in MKL there. `trained_product` has
-gradients. `RoundedProducts` rounds the factors of a network's products to bfloat16 or int8, while everything else stays
-float32: a GPU multiplies bfloat16 factors itself; all else is imitated, the factors are rounded and multiplied in their
-own type. On CPUs `elmo.engine` has products of its own.
+`product` is that of a weight that changes from step to step, as in training. torch's plain product runs in MKL; oneDNN
+is two to three times as fast on AMD's processors, and a tenth slower on Intel's. `trained_product` has gradients, and
+`TrainedProducts` puts it in the place of a network's products. `RoundedProducts` rounds the factors of a network's
+products to bfloat16 or int8, while everything else stays float32: a GPU multiplies bfloat16 factors itself; all else is
+imitated, the factors are rounded and multiplied in their own type. On CPUs `elmo.engine` has products of its own.
 
 int8 factors: each output's weights, and each row of activations, in 255 steps of their own size. A row's steps depend
 on that row alone, so a sentence's vectors don't depend on the other sentences in the batch.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from elmo.ops import native
 from elmo.ops.native.kinds import ComputeType
 
 
@@ -32,9 +34,15 @@ def product(
 
     Both factors may be transposes of contiguous matrices; other strides are slow.
     """
-    if not _fits(inputs, weight, bias):
+    if _is_intel() or not _fits(inputs, weight, bias):
         return functional.linear(inputs, weight, bias)
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
+
+
+@functools.cache
+def _is_intel() -> bool:
+    library = native.library()
+    return library is not None and library.is_intel()
 
 
 def _fits(inputs: Float[Tensor, "rows inner"], weight: Float[Tensor, "outer inner"], bias: Tensor | None) -> bool:
@@ -50,12 +58,30 @@ def trained_product(
     inputs: Float[Tensor, "*rows inner"],
     weight: Float[Tensor, "outer inner"],
     bias: Float[Tensor, " outer"] | None = None,
+    product_dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*rows outer"]:
-    """inputs @ weight.T + bias, with gradients of any order. Autocast rounds it as torch's own."""
-    if torch.is_autocast_enabled(inputs.device.type):
+    """inputs @ weight.T + bias, with gradients of any order. Autocast rounds it as torch's own.
+
+    `product_dtype=torch.bfloat16` rounds the factors of the product and of its gradients' products; the result and the
+    gradients are of the inputs' own type.
+    """
+    device = inputs.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
         return functional.linear(inputs, weight, bias)
+    if product_dtype not in (None, inputs.dtype):
+        found = functional.linear(inputs.to(product_dtype), weight.to(product_dtype)).to(inputs.dtype)
+        return found if bias is None else found + bias
     *rows, inner = inputs.shape
-    return _Product.apply(inputs.reshape(math.prod(rows), inner), weight, bias).reshape(*rows, len(weight))
+    return _product(inputs.reshape(math.prod(rows), inner), weight, bias).reshape(*rows, len(weight))
+
+
+def _product(
+    inputs: Float[Tensor, "rows inner"],
+    weight: Float[Tensor, "outer inner"],
+    bias: Float[Tensor, " outer"] | None = None,
+) -> Float[Tensor, "rows outer"]:
+    # Laid out here, where autograd sees it: what `_Product` saves must be what it was given.
+    return _Product.apply(_laid_out(inputs), _laid_out(weight), bias)
 
 
 class _Product(torch.autograd.Function):
@@ -66,7 +92,6 @@ class _Product(torch.autograd.Function):
         weight: Float[Tensor, "outer inner"],
         bias: Float[Tensor, " outer"] | None,
     ) -> Float[Tensor, "rows outer"]:
-        inputs, weight = _laid_out(inputs), _laid_out(weight)
         ctx.save_for_backward(inputs, weight)
         return product(inputs, weight, bias)
 
@@ -75,8 +100,8 @@ class _Product(torch.autograd.Function):
         inputs, weight = ctx.saved_tensors
         of_inputs, of_weight, of_bias = ctx.needs_input_grad
         return (
-            _Product.apply(grad, weight.t(), None) if of_inputs else None,
-            _Product.apply(grad.t(), inputs.t(), None) if of_weight else None,
+            _product(grad, weight.t()) if of_inputs else None,
+            _product(grad.t(), inputs.t()) if of_weight else None,
             grad.sum(dim=0) if of_bias else None,
         )
 
@@ -84,6 +109,21 @@ class _Product(torch.autograd.Function):
 def _laid_out(factor: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
     """As oneDNN is fast with it: columns of a larger matrix and expanded rows take a thousand times as long."""
     return factor if factor.is_contiguous() or factor.t().is_contiguous() else factor.contiguous()
+
+
+class TrainedProducts(TorchFunctionMode):
+    """In its `with` block `functional.linear` is `trained_product`, with factors of `product_dtype`."""
+
+    def __init__(self, product_dtype: torch.dtype | None) -> None:
+        super().__init__()
+        self._product_dtype = product_dtype
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        if func is functional.linear:
+            return trained_product(*args, **(kwargs or {}), product_dtype=self._product_dtype)
+        return func(*args, **(kwargs or {}))
 
 
 _STEPS = 127

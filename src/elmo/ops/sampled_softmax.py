@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
+from elmo.ops.product import product
 from elmo.ops.tracing import has_values
 
 
@@ -154,15 +155,16 @@ class _MeanLoss(torch.autograd.Function):
         hit: Int[Tensor, " targets"],
         factor: torch.dtype,
     ) -> Float[Tensor, ""]:
-        rows, negatives = len(outputs), len(weight)
+        rows = len(outputs)
         outputs, weight = outputs.to(factor), weight.to(factor)
-        logits = torch.mm(outputs, weight.t())
+        logits = product(outputs, weight)
         grad_target, nats = target_logits.clone(), torch.empty_like(target_logits)
-        scratch = nats.new_empty(negatives)
+        grad_shift, scratch = torch.zeros_like(shift), torch.empty_like(shift)
         native_passes.run(
-            "sampled_softmax", logits, shift.contiguous(), hit, grad_target, nats, scratch, numbers=(1 / rows,)
-        )
-        ctx.save_for_backward(outputs, weight, logits, grad_target)
+            "sampled_softmax", logits, shift.contiguous(), hit, grad_target, nats, grad_shift, scratch,
+            numbers=(1 / rows,),
+        )  # fmt: skip
+        ctx.save_for_backward(outputs, weight, logits, grad_target, grad_shift)
         return nats.mean()
 
     @staticmethod
@@ -171,12 +173,12 @@ class _MeanLoss(torch.autograd.Function):
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_mean: Float[Tensor, ""]
     ) -> tuple[Tensor | None, ...]:
-        outputs, weight, grad_logits, grad_target = ctx.saved_tensors
+        outputs, weight, grad_logits, grad_target, grad_shift = ctx.saved_tensors
         dtype = grad_target.dtype
         return (
-            torch.mm(grad_logits, weight).to(dtype) * grad_mean,
-            torch.mm(grad_logits.t(), outputs).to(dtype) * grad_mean,
-            grad_logits.sum(dim=0, dtype=dtype) * grad_mean,
+            product(grad_logits, weight.t()).to(dtype) * grad_mean,
+            product(grad_logits.t(), outputs.t()).to(dtype) * grad_mean,
+            grad_shift * grad_mean,
             grad_target * grad_mean,
             None,
             None,

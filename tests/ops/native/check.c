@@ -500,12 +500,12 @@ static void check_encoders(int64_t kind) {
 /* --- the passes of training, whose values tests/ops compares with torch: here for the hash alone --- */
 
 #define OF_BOTH_FACTORS(name, ...) int64_t name##_f32(__VA_ARGS__), name##_bf16(__VA_ARGS__)
-OF_BOTH_FACTORS(elmo_gates_forward, int64_t rows, int64_t size, float clip, float *gates, void *recurrent,
-                float *before, float *after, float *squashed, void *output);
+OF_BOTH_FACTORS(elmo_gates_forward, int64_t rows, int64_t size, float clip, void *share, void *recurrent, float *bias,
+                float *before, float *gates, float *after, float *squashed, void *output);
 OF_BOTH_FACTORS(elmo_gates_backward, int64_t rows, int64_t size, float clip, float *gates, float *before, float *after,
                 float *squashed, void *grad_output, float *grad_cell, void *grad_gates, float *grad_bias);
 OF_BOTH_FACTORS(elmo_sampled_softmax, int64_t rows, int64_t negatives, float scale, void *logits, float *shift,
-                int64_t *hit, float *target, float *nats, float *scratch);
+                int64_t *hit, float *target, float *nats, float *grad_shift, float *scratch);
 int64_t elmo_highway_forward(int64_t rows, int64_t size, float *gates, float *recurrent, float *hidden, float *cell,
                              float *before, float *squashed, float *output);
 int64_t elmo_highway_backward(int64_t rows, int64_t size, float *gates, float *before, float *squashed,
@@ -520,10 +520,10 @@ enum { ROWS = 5, SIZE = 37, POSITIONS = 9, SPAN = 12, DIM = 4 };
 
 static void run_passes(int is_bfloat16) {
     int64_t count = ROWS * SIZE;
-    float *values[11];
-    uint16_t *halves[3];
-    for (int k = 0; k < 11; k++) values[k] = random_floats(6 * count, 1.5f);
-    for (int k = 0; k < 3; k++) {
+    float *values[12];
+    uint16_t *halves[4];
+    for (int k = 0; k < 12; k++) values[k] = random_floats(6 * count, 1.5f);
+    for (int k = 0; k < 4; k++) {
         halves[k] = room(4 * count * sizeof(uint16_t));
         for (int64_t i = 0; i < 4 * count; i++) halves[k][i] = bfloat16(chance());
     }
@@ -532,12 +532,14 @@ static void run_passes(int is_bfloat16) {
     void *output = is_bfloat16 ? (void *)halves[1] : values[5];
     float nats[ROWS]; /* not compared: the logarithm is the system's own */
     void *factors = is_bfloat16 ? (void *)halves[2] : values[9];
-    (is_bfloat16 ? elmo_gates_forward_bf16 : elmo_gates_forward_f32)(ROWS, SIZE, 1.0f, values[0], recurrent, values[2],
-                                                                     values[3], values[4], output);
+    void *share = is_bfloat16 ? (void *)halves[3] : values[11];
+    (is_bfloat16 ? elmo_gates_forward_bf16 : elmo_gates_forward_f32)(
+        ROWS, SIZE, 1.0f, share, recurrent, values[10], values[2], values[0], values[3], values[4], output);
     (is_bfloat16 ? elmo_gates_backward_bf16 : elmo_gates_backward_f32)(ROWS, SIZE, 1.0f, values[0], values[2], values[3],
                                                                        values[4], output, values[6], factors, values[7]);
+    float *sums = values[9] + 4 * count;
     (is_bfloat16 ? elmo_sampled_softmax_bf16 : elmo_sampled_softmax_f32)(ROWS, SIZE, 0.2f, recurrent, values[8], hits,
-                                                                         values[10], nats, values[9] + 4 * count);
+                                                                         values[10], nats, sums, sums + SIZE);
     if (!is_bfloat16) {
         elmo_highway_forward(ROWS, SIZE, values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
         elmo_highway_backward(ROWS, SIZE, values[0], values[4], values[5], values[6], values[7], values[8], values[9]);
@@ -547,8 +549,8 @@ static void run_passes(int is_bfloat16) {
         elmo_max_over_positions_backward(ROWS, row_size, DIM, SPAN, filters, values[5], values[6], places, values[3],
                                          values[7], values[4]);
     }
-    for (int k = 0; k < 11; k++) remember(values[k], 6 * count), free(values[k]);
-    for (int k = 0; k < 3; k++) remember((float *)halves[k], 2 * count), free(halves[k]);
+    for (int k = 0; k < 12; k++) remember(values[k], 6 * count), free(values[k]);
+    for (int k = 0; k < 4; k++) remember((float *)halves[k], 2 * count), free(halves[k]);
 }
 
 int main(void) {

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import warnings
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -43,13 +44,15 @@ def build(library: Path = LIBRARY) -> str | None:
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return "there is no C compiler (cc, gcc, clang)"
-    problem = None
-    for extra in ([], ["-DNO_AVX512"]):  # the second for compilers that are older than bfloat16 instructions
-        flags = [*FLAGS, *LINK, *_target_flags(), *extra, f'-DSOURCE_HASH="{source_hash()}"']
-        problem = _compile([*compiler.split(), *flags], library)
-        if problem is None:
-            return None
-    return problem
+    flags = [*FLAGS, *LINK, *_target_flags(), f'-DSOURCE_HASH="{source_hash()}"']
+    problem = _compile([*compiler.split(), *flags], library)
+    if problem is None:
+        return None
+    # For compilers that are older than bfloat16 instructions.
+    if _compile([*compiler.split(), *flags, "-DNO_AVX512"], library) is not None:
+        return problem
+    warnings.warn(f"the native library was built without AVX-512: {problem}", RuntimeWarning, stacklevel=2)
+    return None
 
 
 def _compile(command: list[str], library: Path) -> str | None:

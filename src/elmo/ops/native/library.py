@@ -46,8 +46,9 @@ def _pass(name: str, sizes: str, numbers: str = "", /, **written: str) -> tuple[
 PASSES: Mapping[str, Versions] = dict([
     _pass(
         "gates_forward", "rows size", "clip",
-        gates="float32 rows 4*size", recurrent="factor rows 4*size", before="float32 rows size",
-        after="float32 rows size", squashed="float32 rows size", output="factor rows size",
+        share="factor rows 4*size", recurrent="factor rows 4*size", bias="float32 4*size", before="float32 rows size",
+        gates="float32 rows 4*size", after="float32 rows size", squashed="float32 rows size",
+        output="factor rows size",
     ),
     _pass(
         "gates_backward", "rows size", "clip",
@@ -58,7 +59,7 @@ PASSES: Mapping[str, Versions] = dict([
     _pass(
         "sampled_softmax", "rows negatives", "scale",
         logits="factor rows negatives", shift="float32 negatives", hit="int64 rows", target="float32 rows",
-        nats="float32 rows", scratch="float32 negatives",
+        nats="float32 rows", grad_shift="float32 negatives", scratch="float32 negatives",
     ),
     _pass(
         "highway_forward", "rows size",
@@ -106,6 +107,7 @@ _SIGNATURES = {
     "elmo_source_hash": [],
     "elmo_fused_kinds": [],
     "elmo_multiplies_bfloat16": [],
+    "elmo_is_intel": [],
     "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
     "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
     "elmo_leave": [_POINTER, _INTEGER],
@@ -162,6 +164,10 @@ class Library:
     def multiplies_bfloat16(self) -> bool:
         """Whether bfloat16 factors are multiplied as they are, and faster than float32's; else they are widened."""
         return bool(self.functions.elmo_multiplies_bfloat16())
+
+    def is_intel(self) -> bool:
+        """Whether Intel made the processor."""
+        return bool(self.functions.elmo_is_intel())
 
     def run_version(
         self,

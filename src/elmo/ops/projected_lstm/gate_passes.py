@@ -1,8 +1,9 @@
 """The gates of one step of a window, forward and back: through the native library, or in torch.
 
 The torch passes are the specification of native/training/gates.h (tests compare both, and both with autograd).
-Tensors: gates, recurrent, grad_gates (batch, 4 cell); everything else (batch, cell). `recurrent`, `output`,
-`grad_output` and `grad_gates` are factors of matrix products and may be bfloat16; the rest is float32 or float64.
+Tensors: share, recurrent, gates, grad_gates (batch, 4 cell); bias, grad_bias (4 cell,); everything else (batch, cell).
+`share`, `recurrent`, `output`, `grad_output` and `grad_gates` are results or factors of matrix products and may be
+bfloat16; the rest is float32 or float64.
 """
 
 import math
@@ -15,9 +16,11 @@ from elmo.ops import native_passes
 
 
 def forward_pass(
-    gates: Float[Tensor, "batch gates"],
+    share: Float[Tensor, "batch gates"],
     recurrent: Float[Tensor, "batch gates"],
+    bias: Float[Tensor, " gates"],
     before: Float[Tensor, "batch cell"],
+    gates: Float[Tensor, "batch gates"],
     after: Float[Tensor, "batch cell"],
     squashed: Float[Tensor, "batch cell"],
     output: Float[Tensor, "batch cell"],
@@ -25,16 +28,16 @@ def forward_pass(
     *,
     native: bool = True,
 ) -> None:
-    """`gates` holds the input's share of the gates' inputs and `recurrent` the state's; gates are made in place.
+    """From the input's, the state's and the bias's shares of the gates' inputs to the cell and what it gives.
 
-    Writes the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`. `native=False`:
-    always in torch, whose last digit is a little better, see `packed`.
+    Writes the gates, the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`.
+    `native=False`: always in torch, whose last digit is a little better, see `packed`; `gates` may then be `share`.
     """
-    tensors = (gates, recurrent, before, after, squashed, output)
+    tensors = (share, recurrent, bias, before, gates, after, squashed, output)
     if native and native_passes.ran("gates_forward", *tensors, numbers=(_bound(clip),)):
         return
     size = before.shape[1]
-    gates.add_(recurrent)
+    torch.add(share, bias, out=gates).add_(recurrent)
     gates[:, : 3 * size].sigmoid_()
     i, f, o, j = gates.chunk(4, dim=1)
     j.tanh_()

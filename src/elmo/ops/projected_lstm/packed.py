@@ -40,11 +40,13 @@ def projected_lstm_packed(
     for steps in _pieces(sorted_lengths, inputs.shape[1]):
         packed = torch.cat([inputs[order[:rows], t] for t, rows in steps])
         # Autocast makes the products of another type; the state keeps its own.
-        shares = functional.linear(packed, weights.input_weight).to(cell.dtype).add_(bias)
+        shares = functional.linear(packed, weights.input_weight).to(cell.dtype)
         for (t, rows), gates in zip(steps, shares.split([rows for _, rows in steps]), strict=True):
             after, squashed, output = (buffer[:rows] for buffer in buffers)
             recurrent = functional.linear(hidden[:rows], weights.recurrent_weight)
-            forward_pass(gates, recurrent, cell[:rows], after, squashed, output, settings.cell_clip, native=False)
+            forward_pass(
+                gates, recurrent, bias, cell[:rows], gates, after, squashed, output, settings.cell_clip, native=False
+            )
             cell[:rows] = after
             if weights.projection_weight is None:
                 hidden[:rows] = output

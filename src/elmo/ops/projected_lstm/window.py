@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
+from elmo.ops.product import product
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.projected_lstm.reference import LayerWeights
 
@@ -71,23 +72,25 @@ class _Window(torch.autograd.Function):
         size, width = cell.shape[1], hidden.shape[1]
         factor = product_dtype or inputs.dtype
         flat_inputs = inputs.to(factor).reshape(-1, dim)
-        gates = torch.mm(flat_inputs, input_weight.to(factor).t()).to(inputs.dtype).add_(bias)
-        gates[:, size : 2 * size] += settings.forget_bias
-        gates = gates.view(steps, batch, 4 * size)
-        recurrent = recurrent_weight.to(factor).t()
-        project = None if projection_weight is None else projection_weight.to(factor).t()
+        bias = bias.clone()
+        bias[size : 2 * size] += settings.forget_bias
+        shares = product(flat_inputs, input_weight.to(factor)).view(steps, batch, 4 * size)
+        recurrent = recurrent_weight.to(factor)
+        project = None if projection_weight is None else projection_weight.to(factor)
         clip = None if projection_weight is None else settings.projection_clip
+        gates = inputs.new_empty(steps, batch, 4 * size)
         outputs = inputs.new_empty(steps, batch, width)
         cells, new_cells, squashed = (inputs.new_empty(steps, batch, size) for _ in range(3))
         hiddens = inputs.new_empty(steps, batch, width, dtype=factor)
         unprojected = inputs.new_empty(steps, batch, size, dtype=factor)
-        share = inputs.new_empty(batch, 4 * size, dtype=factor)
         for t in range(steps):
             for state, before in ((hidden, hiddens[t]), (cell, cells[t])):
                 before.copy_(state if keep is None else state * keep[t, :, None])
-            torch.mm(hiddens[t], recurrent, out=share)
-            forward_pass(gates[t], share, cells[t], new_cells[t], squashed[t], unprojected[t], settings.cell_clip)
-            outputs[t] = unprojected[t] if project is None else torch.mm(unprojected[t], project)
+            forward_pass(
+                shares[t], product(hiddens[t], recurrent), bias, cells[t],
+                gates[t], new_cells[t], squashed[t], unprojected[t], settings.cell_clip,
+            )  # fmt: skip
+            outputs[t] = unprojected[t] if project is None else product(unprojected[t], project)
             if clip is not None:
                 outputs[t].clamp_(-clip, clip)
             hidden, cell = outputs[t], new_cells[t]
@@ -118,14 +121,14 @@ class _Window(torch.autograd.Function):
         grad_cell = squashed.new_zeros(batch, size)
         for t in reversed(range(steps)):
             if t + 1 < steps:
-                from_future = torch.mm(grad_gates[t + 1], recurrent)
+                from_future = product(grad_gates[t + 1], recurrent.t())
                 grad_outputs[t] += from_future if keep is None else from_future * keep[t + 1, :, None]
             if clip is not None:
                 grad_outputs[t].masked_fill_(outputs[t].abs() >= clip, 0)
             grad_output = grad_outputs[t].to(factor)
             backward_pass(
                 gates[t], cells[t], new_cells[t], squashed[t],
-                grad_output if project is None else torch.mm(grad_output, project),
+                grad_output if project is None else product(grad_output, project.t()),
                 grad_cell, grad_gates[t], grad_bias, ctx.cell_clip,
             )  # fmt: skip
             if keep is not None:
@@ -133,13 +136,13 @@ class _Window(torch.autograd.Function):
         flat = grad_gates.view(-1, 4 * size)
         flat_outputs = grad_outputs.to(factor).view(-1, outputs.shape[2])
         return (
-            torch.mm(flat, input_weight.to(factor)).to(dtype).view(steps, batch, -1),
+            product(flat, input_weight.to(factor).t()).to(dtype).view(steps, batch, -1),
             None,
             None,
-            torch.mm(flat.t(), flat_inputs).to(dtype),
-            torch.mm(flat.t(), hiddens.view(-1, hiddens.shape[2])).to(dtype),
+            product(flat.t(), flat_inputs.t()).to(dtype),
+            product(flat.t(), hiddens.view(-1, hiddens.shape[2]).t()).to(dtype),
             grad_bias,
-            None if project is None else torch.mm(flat_outputs.t(), unprojected.view(-1, size)).to(dtype),
+            None if project is None else product(flat_outputs.t(), unprojected.view(-1, size).t()).to(dtype),
             None,
             None,
             None,

@@ -119,8 +119,13 @@ def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: fl
 
 def make_optimizer(config: PretrainConfig, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
     """adagrad as in bilm-tf (TensorFlow's: accumulator starts at 1, no epsilon), sgd without momentum, or adamw."""
+    parameters = list(parameters)
     if config.optimizer == "adagrad":
-        return torch.optim.Adagrad(parameters, lr=config.learning_rate, initial_accumulator_value=1.0, eps=0.0)
+        # torch 2.6 has no fused one for a GPU.
+        fused = all(parameter.is_cpu for parameter in parameters)
+        return torch.optim.Adagrad(
+            parameters, lr=config.learning_rate, initial_accumulator_value=1.0, eps=0.0, fused=fused
+        )
     if config.optimizer == "sgd":
         return torch.optim.SGD(parameters, lr=config.learning_rate)
     return torch.optim.AdamW(

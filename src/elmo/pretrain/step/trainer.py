@@ -22,6 +22,7 @@ from torch.func import functional_call
 
 from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, TrainingData
 from elmo.errors import ConfigError, ElmoError
+from elmo.ops.product import TrainedProducts
 from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import (
@@ -42,6 +43,9 @@ from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
 _WORD_TABLE = "bilm.token_encoder.word_embedding"
+# The distinct types of a step are filled up to a multiple of this by copies of the first, which nothing reads: a
+# product of a new shape costs oneDNN some milliseconds.
+_TYPES_TOGETHER = 32
 
 
 class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
@@ -172,9 +176,11 @@ class Trainer:
         windows = {direction: stream.next() for direction, stream in self.streams.items()}
         inputs = np.stack([window.inputs for window in windows.values()])
         types, places = np.unique(inputs, return_inverse=True)
+        types = np.append(types, np.repeat(types[:1], -len(types) % _TYPES_TOGETHER))
         tasks = self._tasks(number, windows, torch.from_numpy(places.reshape(inputs.shape)))
         self.optimizer.zero_grad(set_to_none=True)
-        vectors, words = self._token_vectors(types)
+        with TrainedProducts(self.product_dtype):
+            vectors, words = self._token_vectors(types)
         run = map if self._pool is None else self._pool.map
         results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
         gradients = self._gather(vectors, words, results)

@@ -26,12 +26,10 @@ static uint64_t kept_registers(void) {
 static int all(uint32_t found, uint32_t wanted) { return (found & wanted) == wanted; }
 #define BIT(n) (1u << (n))
 
-#ifndef NO_AVX512
 static int is_intel(void) {
     uint32_t a, b, c, d;
     return __get_cpuid(0, &a, &b, &c, &d) && b == 0x756e6547; /* "Genu" of "GenuineIntel" */
 }
-#endif
 
 /* Bit numbers: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID. */
 static int64_t detected(void) {
@@ -92,6 +90,15 @@ static int64_t detected(void) { return HAS_NEON; }
 #else
 static int64_t detected(void) { return 0; }
 #endif
+
+/* Whether Intel made the processor. */
+EXPORTED int64_t elmo_is_intel(void) {
+#if ON_X86
+    return is_intel();
+#else
+    return 0;
+#endif
+}
 
 /* By name, what is allowed up to there. */
 static const struct {

@@ -1,6 +1,6 @@
 /* The char CNN's maximum over positions, forward and back.
  *
- * Specification and oracle: ops/char_cnn/reference.py and its autograd. Only the window that gave a filter's maximum
+ * Specification and oracle: `char_cnn` in elmo/reference.py, and autograd. Only the window that gave a filter's maximum
  * passes a gradient, so the way back is one short addition for each token and filter instead of products over all
  * windows. Of equal maxima the first counts.
  */

@@ -5,31 +5,33 @@
  * row stand in the order input, forget, output, candidate.
  */
 
-/* gates (rows, 4 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 4 size): the
- * state's share. before, after (rows, size): the cells. squashed: tanh(after). output: o * tanh(after). */
+/* share, recurrent (rows, 4 size): the input's and the state's shares of the gates' inputs. bias (4 size): the third.
+ * before, after (rows, size): the cells. gates (rows, 4 size). squashed: tanh(after). output: o * tanh(after). */
 #define FORWARD(NAME, FACTOR, READ, WRITE)                                                                             \
-    int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, float *restrict gates,                               \
-                       const FACTOR *restrict recurrent, const float *restrict before, float *restrict after,          \
-                       float *restrict squashed, FACTOR *restrict output) {                                            \
+    int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const FACTOR *restrict share,                        \
+                          const FACTOR *restrict recurrent, const float *restrict bias, const float *restrict before,  \
+                          float *restrict gates, float *restrict after, float *restrict squashed,                      \
+                          FACTOR *restrict output) {                                                                   \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
             for (int64_t k = 0; k < size; k++) {                                                                       \
-                float i = logistic(gates[k] + READ(recurrent[k]));                                                     \
-                float f = logistic(gates[size + k] + READ(recurrent[size + k]));                                       \
-                float o = logistic(gates[2 * size + k] + READ(recurrent[2 * size + k]));                               \
-                float j = hyperbolic(gates[3 * size + k] + READ(recurrent[3 * size + k]));                             \
+                const int64_t at_f = size + k, at_o = 2 * size + k, at_j = 3 * size + k;                               \
+                float i = logistic(READ(share[k]) + bias[k] + READ(recurrent[k]));                                     \
+                float f = logistic(READ(share[at_f]) + bias[at_f] + READ(recurrent[at_f]));                            \
+                float o = logistic(READ(share[at_o]) + bias[at_o] + READ(recurrent[at_o]));                            \
+                float j = hyperbolic(READ(share[at_j]) + bias[at_j] + READ(recurrent[at_j]));                          \
                 float cell = f * before[k] + i * j;                                                                    \
                 cell = cell > clip ? clip : cell;                                                                      \
                 cell = cell < -clip ? -clip : cell;                                                                    \
                 float tanh_cell = hyperbolic(cell);                                                                    \
                 gates[k] = i;                                                                                          \
-                gates[size + k] = f;                                                                                   \
-                gates[2 * size + k] = o;                                                                               \
-                gates[3 * size + k] = j;                                                                               \
+                gates[at_f] = f;                                                                                       \
+                gates[at_o] = o;                                                                                       \
+                gates[at_j] = j;                                                                                       \
                 after[k] = cell;                                                                                       \
                 squashed[k] = tanh_cell;                                                                               \
                 output[k] = WRITE(o * tanh_cell);                                                                      \
             }                                                                                                          \
-            gates += 4 * size, recurrent += 4 * size;                                                                  \
+            share += 4 * size, recurrent += 4 * size, gates += 4 * size;                                               \
             before += size, after += size, squashed += size, output += size;                                           \
         }                                                                                                              \
         return 0;                                                                                                      \
@@ -40,9 +42,9 @@
  * inputs. grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
 #define BACKWARD(NAME, FACTOR, READ, WRITE)                                                                            \
     int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const float *restrict gates,                         \
-                       const float *restrict before, const float *restrict after, const float *restrict squashed,      \
-                       const FACTOR *restrict grad_output, float *restrict grad_cell, FACTOR *restrict grad_gates,     \
-                       float *restrict grad_bias) {                                                                    \
+                          const float *restrict before, const float *restrict after, const float *restrict squashed,   \
+                          const FACTOR *restrict grad_output, float *restrict grad_cell, FACTOR *restrict grad_gates,  \
+                          float *restrict grad_bias) {                                                                 \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
             for (int64_t k = 0; k < size; k++) {                                                                       \
                 float i = gates[k], f = gates[size + k], o = gates[2 * size + k], j = gates[3 * size + k];             \

@@ -39,9 +39,10 @@
 /* Of factors of one type, float32 or bfloat16. */
 #define GATE_PASSES(DO, KIND, FACTOR)                                                                                  \
     DO(gates_forward_##KIND,                                                                                           \
-       (int64_t rows, int64_t size, float clip, float *restrict gates, const FACTOR *restrict recurrent,               \
-        const float *restrict before, float *restrict after, float *restrict squashed, FACTOR *restrict output),       \
-       (rows, size, clip, gates, recurrent, before, after, squashed, output))                                          \
+       (int64_t rows, int64_t size, float clip, const FACTOR *restrict share, const FACTOR *restrict recurrent,        \
+        const float *restrict bias, const float *restrict before, float *restrict gates, float *restrict after,        \
+        float *restrict squashed, FACTOR *restrict output),                                                            \
+       (rows, size, clip, share, recurrent, bias, before, gates, after, squashed, output))                             \
     DO(gates_backward_##KIND,                                                                                          \
        (int64_t rows, int64_t size, float clip, const float *restrict gates, const float *restrict before,             \
         const float *restrict after, const float *restrict squashed, const FACTOR *restrict grad_output,               \
@@ -49,7 +50,8 @@
        (rows, size, clip, gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias))              \
     DO(sampled_softmax_##KIND,                                                                                         \
        (int64_t rows, int64_t negatives, float scale, FACTOR *restrict logits, const float *restrict shift,            \
-        const int64_t *restrict hit, float *restrict target, float *restrict nats, float *restrict scratch),           \
-       (rows, negatives, scale, logits, shift, hit, target, nats, scratch))
+        const int64_t *restrict hit, float *restrict target, float *restrict nats, float *restrict grad_shift,         \
+        float *restrict scratch),                                                                                      \
+       (rows, negatives, scale, logits, shift, hit, target, nats, grad_shift, scratch))
 
 #endif

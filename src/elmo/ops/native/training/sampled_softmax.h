@@ -1,18 +1,19 @@
 /* The sampled softmax's loss and its gradient in one pass over the logits.
  *
- * Specification and oracle: ops/sampled_softmax/reference.py and its autograd. A row of logits stays in the nearest
- * cache while it is read, turned into probabilities and written back as gradients.
+ * Specification and oracle: `sampled_softmax_reference` in ops/sampled_softmax.py, and its autograd. A row of logits
+ * stays in the nearest cache while it is read, turned into probabilities and written back as gradients.
  */
 
 float logf(float);
 
 /* logits (rows, negatives): products of outputs and weights, replaced by scale times their gradient. shift (negatives):
  * added to every row. hit (rows): which negative is the row's own target and does not count, or -1. target (rows): the
- * target's logit, replaced by scale times its gradient. nats (rows): the loss. scratch (negatives). */
+ * target's logit, replaced by scale times its gradient. nats (rows): the loss. grad_shift (negatives): scale times the
+ * shift's gradient is added here. scratch (negatives). */
 #define SAMPLED_SOFTMAX(NAME, FACTOR, READ, WRITE)                                                                     \
     int64_t ON_TIER(NAME)(int64_t rows, int64_t negatives, float scale, FACTOR *restrict logits,                       \
-                       const float *restrict shift, const int64_t *restrict hit, float *restrict target,               \
-                       float *restrict nats, float *restrict scratch) {                                                \
+                          const float *restrict shift, const int64_t *restrict hit, float *restrict target,            \
+                          float *restrict nats, float *restrict grad_shift, float *restrict scratch) {                 \
         for (int64_t row = 0; row < rows; row++)                                                                       \
             if (hit[row] < -1 || hit[row] >= negatives) return 3;                                                      \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
@@ -26,7 +27,10 @@ float logf(float);
             sum += total(scratch, negatives);                                                                          \
             nats[row] = logf(sum) + highest - target[row];                                                             \
             float share = scale / sum;                                                                                 \
-            for (int64_t k = 0; k < negatives; k++) logits[k] = WRITE(scratch[k] * share);                             \
+            for (int64_t k = 0; k < negatives; k++) {                                                                  \
+                logits[k] = WRITE(scratch[k] * share);                                                                 \
+                grad_shift[k] += scratch[k] * share;                                                                   \
+            }                                                                                                          \
             target[row] = own * share - scale;                                                                         \
             logits += negatives;                                                                                       \
         }                                                                                                              \
