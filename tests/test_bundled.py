@@ -40,7 +40,7 @@ def test_they_have_everything_a_model_folder_can_have(name: str) -> None:
     assert checkpoint.softmax is not None and checkpoint.warm_state is not None
     assert checkpoint.vocabulary[:3] == ["<S>", "</S>", "<UNK>"]
     card = (Path(hub.resolve(name)) / "README.md").read_text(encoding="utf-8")
-    for word in ("Perplexity", "Kneser-Ney", "licence", "CC BY-SA 4.0", f"runs/{name}.sh"):
+    for word in ("Perplexity", "Kneser-Ney", "licence", "CC BY-SA 4.0", f"runs/bundled_models/{name}.sh"):
         assert word in card
 
 

@@ -74,15 +74,18 @@ NOT_RUN = {
         "docs/performance.md",
         "elmo bench",
     ): "takes minutes; tests/cli/verbs/test_bench.py runs the command at its smallest",
-    ("docs/reproduction.md", "python runs/mix_corpora.py"): "takes 22 minutes; tests/runs mixes small texts",
+    (
+        "docs/reproduction.md",
+        "python runs/model_tools/mix_corpora.py",
+    ): "takes 22 minutes; tests/runs mixes small texts",
     (
         "docs/reproduction.md",
         "elmo static TEXT",
     ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
     (
         "docs/search.md",
-        "python runs/retrieval.py",
-    ): "takes data from elsewhere; tests/runs/test_retrieval.py runs it on a text of its own",
+        "python runs/quality/retrieval.py",
+    ): "takes data from elsewhere; tests/runs/quality/test_retrieval.py runs it on a text of its own",
     ("docs/serving.md", "elmo serve\n"): "serves until it is ended; tests/serve/test_page.py reads its arguments and "
     "sends all requests of the page to a server",
 }

@@ -21,8 +21,8 @@ CORPUS = Path(__file__).with_name("senses") / "corpus"
 
 @pytest.fixture(scope="module")
 def script(load_script) -> ModuleType:
-    """`runs/analysis_page.py`."""
-    return load_script("runs/analysis_page.py")
+    """`runs/pages/analysis_page.py`."""
+    return load_script("runs/pages/analysis_page.py")
 
 
 def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):
@@ -46,13 +46,13 @@ def test_the_inventory_is_made_of_wordnets_index(tmp_path, monkeypatch):
 def test_the_tables_are_those_of_the_records(script):
     shown = re.findall(r"<!-- table ([\w-]+) -->", PAGE)
     assert sorted(shown) == [path.stem for path in RECORDS]
-    assert script.filled(PAGE) == PAGE, "run: python runs/analysis_page.py"
+    assert script.filled(PAGE) == PAGE, "run: python runs/pages/analysis_page.py"
 
 
 def test_the_explorers_tables_are_those_of_the_bundled_models(script):
     page = script.EXPLORER_PAGE.read_text(encoding="utf-8")
     assert page.count("<!-- quality ") == 2
-    assert script.filled_quality(page) == page, "run: python runs/analysis_page.py"
+    assert script.filled_quality(page) == page, "run: python runs/pages/analysis_page.py"
 
 
 def test_written_figures_are_listed_and_those_of_tables_are_not(script):

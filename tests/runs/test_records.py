@@ -212,7 +212,7 @@ def test_no_page_has_a_table_without_a_record(page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["runs/six_tasks/page.py", "runs/analysis_page.py"])
+@pytest.mark.parametrize("script", ["runs/six_tasks/page.py", "runs/pages/analysis_page.py"])
 def test_pages_and_pictures_are_made_of_the_records_byte_for_byte(tmp_path, script):
     drawn = [path for folder in ("reproduction", "analysis") for path in sorted((DOCS / folder).glob("*.svg"))]
     made_by = re.findall(r"Matplotlib v([\d.]+)", drawn[0].read_text(encoding="utf-8"))
@@ -220,7 +220,7 @@ def test_pages_and_pictures_are_made_of_the_records_byte_for_byte(tmp_path, scri
         pytest.skip(f"pictures of another Matplotlib differ from those of {made_by}")
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("images", "*.svg"))
     shutil.copytree(QUEUE, tmp_path / "runs" / "six_tasks", ignore=shutil.ignore_patterns("finished*"))
-    shutil.copy(ROOT / "runs" / "analysis_page.py", tmp_path / "runs")
+    shutil.copytree(ROOT / "runs" / "pages", tmp_path / "runs" / "pages")
     shutil.copytree(BUNDLED, tmp_path / "src" / "elmo" / "bundled", ignore=shutil.ignore_patterns("*.safetensors"))
     for page in (tmp_path / "docs").rglob("*.md"):
         text = page.read_text(encoding="utf-8")

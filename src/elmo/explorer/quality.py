@@ -1,7 +1,8 @@
 """Figures from files that the page shows: how often a model is right, and the mixes of layers that tasks have learned.
 
-`quality.json` in a model's folder was measured by `runs/model_quality.py`. Its figures belong to the weights whose hash
-the file has; for other weights they are not shown. The mixes are from the folder of a run of `elmo task train`.
+`quality.json` in a model's folder was measured by `runs/quality/model_quality.py`. Its figures belong to the weights
+whose hash the file has; for other weights they are not shown. The mixes are from the folder of a run of `elmo task
+train`.
 """
 
 import json
