@@ -132,7 +132,7 @@ def _scored(
     by_unit = summed_by_unit(counts * chosen[:, None], units)
     metric = metric_of(kind)
     resampled = resampled_scores(by_unit, metric)
-    return Scored(metric(by_unit.sum(axis=1)), resampled, effective_units(by_unit))
+    return Scored(metric(by_unit.sum(axis=1)), resampled, effective_units(by_unit, kind))
 
 
 def _between(scored: Mapping[str, Systems], system: str) -> Scored:

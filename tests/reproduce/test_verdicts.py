@@ -158,9 +158,25 @@ def test_examples_of_a_document_are_drawn_together():
 
 def test_units_of_different_sizes_say_less_than_as_many_equal_ones():
     equal = np.ones((3, 20, 2))
-    assert effective_units(equal) == pytest.approx(20)
+    assert effective_units(equal, "f1") == pytest.approx(20)
     equal[:, 0] *= 1000
-    assert 1 < effective_units(equal) < 1.1
+    assert 1 < effective_units(equal, "f1") < 1.1
+
+
+@pytest.mark.parametrize("kind", ["mean", "accuracy"])
+def test_a_unit_of_a_mean_is_as_large_as_its_examples_however_they_are_answered(kind):
+    answered = np.ones((3, 20, 2))
+    answered[:, :5, 0] = 100
+    assert effective_units(answered, kind) == pytest.approx(20)
+
+
+def test_a_difference_is_as_sure_as_its_opposite():
+    noise = np.random.default_rng(0).normal(size=(500, 2))
+    one = scored(60.0, 62.0, resampled=np.array([60.0, 62.0]) + noise, units=11)
+    other = scored(50.0, 50.4, resampled=np.array([50.0, 50.4]) - noise, units=31)
+    found = [contrast([(1, better), (-1, worse)]) for better, worse in ((one, other), (other, one))]
+    assert found[0].mean == -found[1].mean
+    assert found[0].p_value == found[1].p_value
 
 
 def test_holms_own_steps():

@@ -137,7 +137,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
         counts, kind = found
         by_unit = summed_by_unit(counts, units[data]) if data in units else counts
         resampled[data] = resampled_scores(by_unit, metric_of(kind))
-        num_units[data], effective[data] = by_unit.shape[1], effective_units(by_unit)
+        num_units[data], effective[data] = by_unit.shape[1], effective_units(by_unit, kind)
     return Outcome(
         system.name,
         system.label,

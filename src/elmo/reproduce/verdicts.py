@@ -39,6 +39,7 @@ from jaxtyping import Float
 
 from elmo.process.extra_library import extra_library
 from elmo.tasks.counts import Metric
+from elmo.tasks.task import MetricKind
 
 LEVEL = 0.95
 """Of the intervals; a corrected p-value of at most 1 - LEVEL decides a claim."""
@@ -119,7 +120,7 @@ def error_reduction(baseline: float, better: float) -> float | None:
 
 def _variance_over_examples(terms: Sequence[tuple[int, Scored]]) -> float:
     differences = sum(sign * scored.resampled.mean(axis=1) for sign, scored in terms if scored.resampled is not None)
-    return float(np.var(differences, ddof=1)) * _unbiased(terms[0][1].num_units)
+    return float(np.var(differences, ddof=1)) * _unbiased(_fewest_units(terms))
 
 
 def _variance_over_seeds(scored: Scored, resampled: bool) -> float:
@@ -139,9 +140,13 @@ def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[t
         seeds = len(scored.scores)
         uncertainty += (float(np.var(scored.scores, ddof=1)) / seeds) ** 2 / (seeds - 1)
     if over_examples:
-        uncertainty += over_examples**2 / max(1, terms[0][1].num_units - 1)
+        uncertainty += over_examples**2 / max(1, _fewest_units(terms) - 1)
     fewest = min(len(scored.scores) for _, scored in terms) - 1
     return max(float(fewest), variance**2 / uncertainty) if uncertainty else math.inf
+
+
+def _fewest_units(terms: Sequence[tuple[int, Scored]]) -> float:
+    return min(scored.num_units for _, scored in terms)
 
 
 def _unbiased(num_units: float) -> float:
@@ -191,12 +196,13 @@ def summed_by_unit(
     return summed.transpose(1, 0, 2)
 
 
-def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
+def effective_units(counts: Float[np.ndarray, "seeds units counts"], kind: MetricKind) -> float:
     """How many units of equal size are worth as much: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
 
-    A unit's size is the sum of its counts. A few long documents among short ones decide a score almost alone.
+    A unit's size is the number of its examples, or for an F1 the sum of its counts. A few long documents among short
+    ones decide a score almost alone.
     """
-    sizes = counts.sum(axis=(0, 2))
+    sizes = counts[..., -1].sum(axis=0) if kind in ("accuracy", "mean") else counts.sum(axis=(0, 2))
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 

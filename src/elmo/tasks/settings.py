@@ -188,7 +188,7 @@ class FitSettings(Settings):
     batch_size: Annotated[int, from_to(1, 1 << 20)] = 32
     """Maximum number of examples in a batch. The examples in a batch have similar lengths."""
     least_batches: NotNegativeInt = 40
-    """If there is so little training data that an epoch would have fewer batches than this, batches are made smaller,
+    """If there is so little training data that one pass would have fewer batches than this, batches are made smaller,
     down to 8 examples, because a model learns little from a few updates per epoch. 0: never make batches smaller."""
     batch_tokens: NotNegativeInt = 0
     """Maximum number of tokens in a batch, including padding; a longer example forms a batch by itself. 0: no limit."""

@@ -1,13 +1,17 @@
 """Unlabelled text as most tasks take it: sentences, tokenized or raw, with the positions of their tokens."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from elmo.tasks.task import TextReading
-from elmo.text.files.text_file import text_name
+from elmo.text.files.text_file import is_stream, text_name
 from elmo.text.first_look.sample import opened
+from elmo.text.formats.form import DEFAULT_FIELD, form_of
 from elmo.text.reading.placed import PlacedSentence
+
+# Of CoNLL-U, counted from 1.
+_FORMS = 2
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,20 @@ class TextLine:
     """The file's name."""
     line: int = field(default=0, compare=False)
     """In it, from 1."""
+
+
+def in_token_column(path: Path | str, reading: TextReading, column: int) -> TextReading:
+    """`reading` with the column in which the training data have their tokens, for columns of which it names none.
+
+    Of a stream, only its first lines tell whether it has columns: unless another format is given, it is taken to.
+    """
+    if reading.field != DEFAULT_FIELD:
+        return reading
+    if is_stream(path):
+        return replace(reading, field=str(column)) if reading.format in ("auto", "conll") else reading
+    format = form_of(path, reading.format, reading.field, reading.encoding).format
+    has_columns = format == "conll" or (format == "conllu" and column != _FORMS)
+    return replace(reading, field=str(column), format="conll") if has_columns else reading
 
 
 def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:

@@ -83,10 +83,17 @@ def test_predictions_are_the_treebank_with_other_tags(written):
     ]
 
 
+def test_a_treebank_is_tagged_by_the_column_that_was_trained_on(written):
+    settings = TokenTaggerSettings(token_column=3)
+    found = list(read_untagged_treebank(written(TREEBANK), settings, TextReading()))
+    assert [it.tokens for it in found] == [it.tokens for it in read_tagged(written(TREEBANK), settings)]
+    assert found[0].tokens != ["I", "do", "n't"]
+
+
 def test_a_treebank_without_tags_can_be_tagged(written):
     untagged = TREEBANK.replace("PRON", "_").replace("AUX", "_").replace("PART", "_").replace("PROPN", "_")
     path, looks = written(untagged), []
-    found = list(read_untagged_treebank(path, "auto", TextReading(on_look=looks.append)))
+    found = list(read_untagged_treebank(path, TokenTaggerSettings(), TextReading(on_look=looks.append)))
     assert [it.tokens for it in found] == [["I", "do", "n't"], ["Rome"]]
     tags = [["PRON", "AUX", "PART"], ["PROPN"]]
     assert "".join(f"{line}\n" for line in write_tagged(zip(found, tags, strict=True))) == TREEBANK

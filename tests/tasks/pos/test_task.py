@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from elmo.cli.main import main
+from elmo.cli.verbs.task import apply
 from elmo.tasks.pos.model import TokenTagger
 
 WORDS = {"NOUN": ["cat", "dog", "tree"], "VERB": ["sees", "takes"], "DET": ["the", "a"]}
@@ -71,6 +72,13 @@ def test_text_is_tagged_line_by_line(place, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert (found["tokens"], found["characters"]) == (["the", "cat"], [[0, 3], [4, 7]])
     assert len(found["prediction"]) == 2
+    # Marks stay as they are, as in training, so nobody is told that they become plain ones.
+    looks = []
+    monkeypatch.setattr(apply, "print_first_look", lambda look, *_, **__: looks.append(look))
+    (place / "marks").write_text("the “ cat ”\n", encoding="utf-8")
+    assert main(["task", "predict", "run", "marks", "--quiet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tokens"] == ["the", "“", "cat", "”"]
+    assert [look.reading.plain_quotes for look in looks] == [False]
 
 
 def test_words_of_held_out_dev_data_are_not_known(place, capsys):

@@ -2,9 +2,13 @@
 
 import pytest
 
+from elmo.errors import TextError
 from elmo.tasks.labels import Prediction
+from elmo.tasks.settings import with_table
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.task import TASK, sentiment_scores
+from elmo.tasks.task import TextReading
+from elmo.text.reading.settings import AUTO
 
 
 def certain(label, labels="01234"):
@@ -39,6 +43,39 @@ def test_other_labels_have_no_binary_accuracy_and_nothing_is_nothing():
     }  # fmt: skip
     assert "binary_accuracy" not in scores
     assert sentiment_scores([], [])["accuracy"] == 0
+
+
+def test_labels_that_the_model_does_not_know_leave_binary_accuracy_out():
+    assert "binary_accuracy" not in sentiment_scores(["0", "1"], [certain("1", "1234")] * 2)
+
+
+def test_a_file_is_scored_for_the_gold_files_sentences_alone(tmp_path):
+    (tmp_path / "gold.tsv").write_text("1\tgood film\n0\tbad film\n")
+    (tmp_path / "predicted.tsv").write_text("1\tgood  film \n\n1\n")
+    found = TASK.score_files(tmp_path / "gold.tsv", tmp_path / "predicted.tsv", TASK.settings())
+    assert found["accuracy"] == 50
+    (tmp_path / "predicted.tsv").write_text("0\tbad film\n1\tgood film\n")
+    with pytest.raises(
+        TextError, match=r"predicted\.tsv:1: the sentence is 'bad film', where .*gold\.tsv:1 has 'good film'"
+    ):
+        TASK.score_files(tmp_path / "gold.tsv", tmp_path / "predicted.tsv", TASK.settings())
+
+
+def letters(text):
+    return [letter for letter in text if letter.strip()]
+
+
+def test_unlabelled_sentences_are_split_as_the_labelled_ones_were(tmp_path):
+    (tmp_path / "train.tsv").write_text("1\tgood film.\n")
+    (tmp_path / "text").write_text("good film.\n")
+    settings = with_table(TASK.settings(), {"text_tokenizer": f"{__name__}:letters"}, "here")
+    (labelled,), (unlabelled,) = (
+        list(TASK.read(tmp_path / "train.tsv", settings)),
+        list(TASK.read_unlabelled(tmp_path / "text", settings, TextReading(tokenizer=AUTO))),
+    )
+    assert labelled.tokens == unlabelled.tokens == list("goodfilm.")
+    (other,) = TASK.read_unlabelled(tmp_path / "text", settings, TextReading(tokenizer="whitespace"))
+    assert other.tokens == ["good", "film."]
 
 
 def test_predictions_are_written_as_columns_that_can_be_read_again():

@@ -267,6 +267,11 @@ def test_another_seed_is_another_training(tmp_path, train_sentences):
     assert not torch.equal(models[0].project.weight, models[1].project.weight)
 
 
+def test_the_largest_seed_trains_too(tmp_path, train_sentences):
+    settings = FitSettings(**{**vars(SETTINGS), "epochs": 1})
+    fit(tagger(train_sentences), TASK, train_sentences, [], settings, tmp_path, seed=2**63 - 1)
+
+
 def test_predictions_are_in_the_order_of_the_examples(train_sentences):
     model = tagger(train_sentences)
     together = predict_all(model, TASK, train_sentences, SETTINGS)

@@ -17,7 +17,7 @@ from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.settings import BETWEEN, NerSettings
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
-from elmo.tasks.unlabelled import text_lines
+from elmo.tasks.unlabelled import in_token_column, text_lines
 
 _HANDLE = "@"
 _PERSON = "PER"
@@ -99,6 +99,8 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     def read_unlabelled(
         self, path: Path | str, settings: NerSettings, reading: TextReading
     ) -> Iterator[TaggedSentence]:
+        if (column := settings.tagger.token_column) > 1:
+            reading = in_token_column(path, reading, column)
         return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
     def group(self, example: TaggedSentence, place: int) -> Hashable:

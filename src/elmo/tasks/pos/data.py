@@ -64,17 +64,19 @@ def read_tagged(path: Path | str, settings: TokenTaggerSettings) -> list[TagSent
     Raises TextError with file and line for ragged columns, and for words without a tag; with `errors="skip"` such
     sentences are left out, and a TextWarning counts them. ConfigError for columns that the file doesn't have.
     """
-    name, columns = text_name(path), (settings.token_column, settings.tag_column)
+    name = text_name(path)
     with skipping(path, settings.errors) as on_bad:
         lines = list(labelled_lines(path, settings.encoding, on_bad))
         of_form = _of_treebank if is_treebank(lines) else _of_columns
-        sentences = list(of_form(lines, name, columns, on_bad))
+        sentences = list(of_form(lines, name, settings, on_bad))
     if not sentences:
         raise nothing_in(path, "sentence")
     return in_documents(sentences)
 
 
-def read_untagged_treebank(path: Path | str, tag_column: str, reading: TextReading) -> Iterator[TagSentence]:
+def read_untagged_treebank(
+    path: Path | str, settings: TokenTaggerSettings, reading: TextReading
+) -> Iterator[TagSentence]:
     """The sentences of a CoNLL-U file without regard to their tags, in constant memory. Raises as `read_tagged`."""
     lines = labelled_lines(path, reading.encoding, reading.on_bad)
     found = treebank_sentences(lines, text_name(path), reading.on_bad, format_flags=False)
@@ -84,8 +86,9 @@ def read_untagged_treebank(path: Path | str, tag_column: str, reading: TextReadi
     for part in (first, found):
         for sentence in part:
             if sentence.tokens:
-                place = _place_in_treebank(sentence.names, tag_column, text_name(path))
-                yield TagSentence(sentence.tokens, text=sentence.text, places=sentence.places, tag_place=place)
+                token_place, place = _places_in_treebank(sentence.names, settings, text_name(path))
+                tokens = [sentence.text[at].split("\t")[token_place] for at in sentence.places]
+                yield TagSentence(tokens, text=sentence.text, places=sentence.places, tag_place=place)
 
 
 def write_tagged(pairs: Iterable[tuple[TagSentence, Sequence[str]]]) -> Iterator[str]:
@@ -114,7 +117,7 @@ def is_treebank(lines: Sequence[str]) -> bool:
 
 
 def _of_treebank(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
+    lines: Sequence[str], name: str, settings: TokenTaggerSettings, on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     document = 0
 
@@ -125,9 +128,7 @@ def _of_treebank(
     stream = treebank_sentences(lines, name, on_bad, on_new_document=begin_document, format_flags=False)
     found = [(it, [it.text[at].split("\t") for at in it.places], document) for it in stream if it.tokens]
     for number, (sentence, rows, own_document) in enumerate(found):
-        place = _place_in_treebank(sentence.names, columns[1], name)
-        token_place = columns[0] - 1 if columns[0] else sentence.names.index("FORM")
-        require_place(token_place, len(sentence.names), "token_column", name)
+        token_place, place = _places_in_treebank(sentence.names, settings, name)
         if number == 0:
             require_kept_words([rows for _, rows, _ in found[:_SENTENCES_LOOKED_AT]], token_place, name)
         tags, column = [row[place] for row in rows], sentence.names[place]
@@ -156,7 +157,15 @@ def _untagged(tags: Sequence[str], column: str) -> int | None:
     return next((place for place, tag in enumerate(tags) if tag in empty), None)
 
 
-def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
+def _places_in_treebank(names: Sequence[str], settings: TokenTaggerSettings, name: str) -> tuple[int, int]:
+    """The columns of the tokens and of the tags, from 0."""
+    tag_place = _tag_place_in_treebank(names, settings.tag_column, name)
+    token_place = settings.token_column - 1 if settings.token_column else names.index("FORM")
+    require_place(token_place, len(names), "token_column", name)
+    return token_place, tag_place
+
+
+def _tag_place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
     asked = "UPOS" if column == AUTO else column.upper()
     upper = [known.upper() for known in names]
     if not asked.isdecimal() and asked not in upper:
@@ -175,7 +184,7 @@ def _place_in_treebank(names: Sequence[str], column: str, name: str) -> int:
 
 
 def _of_columns(
-    lines: Sequence[str], name: str, columns: tuple[int, str], on_bad: BadLine | None
+    lines: Sequence[str], name: str, settings: TokenTaggerSettings, on_bad: BadLine | None
 ) -> Iterator[TagSentence]:
     found = list(column_sentences(lines, name, on_bad))
     sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
@@ -183,7 +192,7 @@ def _of_columns(
         return
     first = next(it for it in found if it.rows)
     where, num_columns = f"{name}:{first.lines[0]}", len(first.rows[0])
-    places = _places(columns, sample, where)
+    places = _places(settings, sample, where)
     require_words(sample, places[0], name, "--token-column")
 
     def check(row: list[str], where: str) -> None:
@@ -197,18 +206,18 @@ def _of_columns(
         yield TagSentence(tokens, rows=it.rows, tags=tags, source=name, lines=it.lines, document=document)
 
 
-def _places(columns: tuple[int, str], sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:
-    num_columns = len(sample[0][0])
+def _places(settings: TokenTaggerSettings, sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:
+    num_columns, tag_column = len(sample[0][0]), settings.tag_column
     require_two_columns(num_columns, "Rome PROPN", where)
-    token_place = columns[0] - 1 if columns[0] else column_of_words(sample) or 0
+    token_place = settings.token_column - 1 if settings.token_column else column_of_words(sample) or 0
     require_place(token_place, num_columns, "token_column", where)
-    if columns[1] == AUTO:
+    if tag_column == AUTO:
         tag_place = _only_column_of_tags(sample, token_place, where)
-    elif columns[1].isdecimal():
-        tag_place = (int(columns[1]) or num_columns) - 1
+    elif tag_column.isdecimal():
+        tag_place = (int(tag_column) or num_columns) - 1
     else:
         raise ConfigError(
-            f"{where}: tag_column is {columns[1]!r}, but only a CoNLL-U file (ten columns between tabs, the first of "
+            f"{where}: tag_column is {tag_column!r}, but only a CoNLL-U file (ten columns between tabs, the first of "
             f"which counts the words) has names of columns. Give the number of one of its {num_columns} columns."
         )
     require_place(tag_place, num_columns, "tag_column", where)

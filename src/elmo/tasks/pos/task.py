@@ -11,7 +11,7 @@ from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
 from elmo.tasks.pos.settings import PosSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
-from elmo.tasks.unlabelled import text_lines
+from elmo.tasks.unlabelled import in_token_column, text_lines
 from elmo.text.formats.form import form_of
 
 _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
@@ -35,7 +35,9 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
 
     def read_unlabelled(self, path: Path | str, settings: PosSettings, reading: TextReading) -> Iterator[TagSentence]:
         if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
-            return read_untagged_treebank(path, settings.tagger.tag_column, reading)
+            return read_untagged_treebank(path, settings.tagger, reading)
+        if settings.tagger.token_column:
+            reading = in_token_column(path, reading, settings.tagger.token_column)
         return (TagSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
     def group(self, example: TagSentence, place: int) -> Hashable:

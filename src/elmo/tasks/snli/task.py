@@ -30,8 +30,8 @@ def score_label_files(
 ) -> Scores:
     """`classification_scores` of the gold pairs. Predictions may be in any order; those for other pairs are ignored.
 
-    Raises TextError with file and line for lines of another form, for a pair without a prediction or with two, and for
-    two gold pairs of the same name.
+    Raises TextError with file and line for lines of another form, for a pair without a prediction or with two different
+    ones, and for two gold pairs of the same name.
     """
     _require_own_names(gold, gold_name)
     labels = _labels(predicted, encoding)

@@ -1,6 +1,7 @@
 """Sentence classification as a task."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_label
 from elmo.tasks.sst.settings import SstSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
+from elmo.text.reading.settings import AUTO
 
 if TYPE_CHECKING:
     from elmo.tasks.task_model import TaskModel
@@ -35,7 +37,7 @@ def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Sc
     """
     scores = classification_scores(gold, predicted_labels(predicted))
     known = {*gold, *(label for prediction in predicted for label in prediction["probabilities"])}
-    if known == set(LABELS) and all(prediction["probabilities"] for prediction in predicted):
+    if known == set(LABELS) and all(set(prediction["probabilities"]) == known for prediction in predicted):
         scores = {"accuracy": scores.pop("accuracy"), "binary_accuracy": _binary(gold, predicted), **scores}
     return {**scores, "sentences": len(gold)}
 
@@ -87,6 +89,9 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     def read_unlabelled(
         self, path: Path | str, settings: SstSettings, reading: TextReading
     ) -> Iterator[LabelledSentence]:
+        tokenizer = settings.classifier.text_tokenizer
+        if reading.tokenizer == AUTO and tokenizer != "whitespace":
+            reading = replace(reading, tokenizer=tokenizer)
         lines = text_lines(path, reading)
         return (LabelledSentence(it.tokens, source=it.source, line=it.line) for it in lines)
 
@@ -116,13 +121,18 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SstSettings) -> Scores:
         right = self.read(gold, settings)
-        lines = [line for line in labelled_lines(predicted, settings.classifier.encoding) if line.strip()]
+        numbered = enumerate(labelled_lines(predicted, settings.classifier.encoding), start=1)
+        lines = [(number, *line.partition("\t")[::2]) for number, line in numbered if line.strip()]
+        step = "Score predictions for exactly the gold file's sentences, a label, a tab and the sentence on each line."
+        for (number, _, text), example in zip(lines, right, strict=False):
+            if text.strip() and text.split() != " ".join(example.tokens).split():
+                raise TextError(
+                    f"{predicted}:{number}: the sentence is {text[:60]!r}, where {gold}:{example.line} has "
+                    f"{' '.join(example.tokens)[:60]!r}. {step}"
+                )
         if len(lines) != len(right):
-            raise TextError(
-                f"{predicted}: has {len(lines)} sentences, {gold} has {len(right)}. Score predictions for exactly the "
-                "gold file's sentences, a label, a tab and the sentence on each line."
-            )
-        labels = [line.split("\t")[0].strip() for line in lines]
+            raise TextError(f"{predicted}: has {len(lines)} sentences, {gold} has {len(right)}. {step}")
+        labels = [label.strip() for _, label, _ in lines]
         return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
 
     def write(self, pairs: Iterable[tuple[LabelledSentence, Prediction]]) -> Iterator[str]:

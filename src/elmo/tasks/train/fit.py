@@ -145,7 +145,7 @@ class _Fit(Generic[S, E, P]):
 
     def _step(self, examples: list[E]) -> float:
         at, step = self.position, self.position.step
-        _seed(_PRIME * self.seed + step, self.model.tokens.device)
+        _seed((_PRIME * self.seed + step) % (1 << 63), self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
         self.learner.begin(step, at.epoch + at.batch / len(self.batches), at.fruitless_all)

@@ -49,7 +49,8 @@ class _Loading:
     """package.module:function, the encoder of the model, if it isn't installed."""
     device: DeviceOption = "auto"
     ensemble: Annotated[tuple[Path, ...], As("unchecked"), tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
-    """More models of the same task, whose probability distributions are averaged with the first RUN's."""
+    """More models of the same task, whose probability distributions (ner: scores of tags) are averaged with the first
+    RUN's."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     """Precision of the biLM's matrix products, as in 'elmo embed'."""
     force: Force = False
@@ -191,7 +192,7 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
     vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names, is_named=arguments.json and len(names) > 1)
     how = TextReading(
-        **vars(reading),
+        **{**vars(reading), "plain_quotes": False},  # training leaves the tokens of labelled files as they are, too
         on_bad_line=found.skip,
         on_look=lambda look: print_first_look(look, vocabulary, quiet=False, other_model=OTHER_BILM),
     )

@@ -1,0 +1,57 @@
+"""Unlabelled input is read as the training data are."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.settings import with_table
+from elmo.tasks.task import TextReading
+
+SETTINGS = with_table(TASK.settings(), {"token_column": 2}, "here")
+COLUMNS = "NNP Anna B-PER\nVBZ lives O\n\n"
+TREEBANK = "1\tAnna\tanna\tPROPN\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def tokens(path, reading=None, settings=SETTINGS):
+    return [example.tokens for example in TASK.read_unlabelled(path, settings, reading or TextReading())]
+
+
+@pytest.mark.parametrize("name", ["file.conll", "file.txt", "file"])
+def test_columns_have_their_tokens_where_the_training_data_have_them(tmp_path, name):
+    (tmp_path / name).write_text(COLUMNS)
+    assert [example.tokens for example in TASK.read(tmp_path / name, SETTINGS)] == [["Anna", "lives"]]
+    assert tokens(tmp_path / name) == [["Anna", "lives"], []][: len(tokens(tmp_path / name))]
+
+
+def test_a_column_that_is_named_comes_first(tmp_path):
+    (tmp_path / "alone.conll").write_text("Anna\nlives\n")
+    assert tokens(tmp_path / "alone.conll", TextReading(field="1")) == [["Anna", "lives"]]
+    with pytest.raises(TextError, match=r"alone\.conll:1: .*column"):
+        tokens(tmp_path / "alone.conll")
+
+
+@pytest.mark.parametrize("text", ["Anna lives .\n", '{"text": "Anna lives ."}\n'])
+def test_what_has_no_columns_is_read_as_ever(tmp_path, text):
+    (tmp_path / "file").write_text(text)
+    assert tokens(tmp_path / "file") == [["Anna", "lives", "."]]
+
+
+@pytest.mark.parametrize("column", [1, 2])
+def test_of_a_treebank_the_forms_are_read(tmp_path, column):
+    (tmp_path / "file.conllu").write_text(TREEBANK)
+    settings = with_table(TASK.settings(), {"token_column": column}, "here")
+    assert tokens(tmp_path / "file.conllu", settings=settings) == [["Anna"]]
+    lemmas = with_table(TASK.settings(), {"token_column": 3}, "here")
+    assert tokens(tmp_path / "file.conllu", settings=lemmas)[0] == ["anna"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [(COLUMNS, ["Anna", "lives"]), ("Anna lives .\n", ["Anna", "lives", "."])]
+)
+def test_a_stream_is_read_alike(monkeypatch, text, expected):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    assert tokens("-")[0] == expected
