@@ -29,6 +29,7 @@ from elmo.reproduce.verdicts import (
     UNDECIDED,
     Difference,
     Metric,
+    MetricKind,
     Scored,
     contrast,
     decide,
@@ -116,10 +117,13 @@ def micro_f1(counts: np.ndarray) -> np.ndarray:
 def decisions(world: World, random: np.random.Generator, draws: int) -> dict[str, list[int]]:
     """What each rule says of each claim of one simulated table: 1 agrees, -1 does not agree, 0 not decided."""
     metric: Metric = micro_f1 if world.items else accuracy
+    kind: MetricKind = "f1" if world.items else "accuracy"
     counts = simulated(world, random)
     seed = int(random.integers(2**31))
     systems = [
-        Scored(metric(own.sum(axis=1)), resampled_scores(own, metric, draws=draws, seed=seed), effective_units(own))
+        Scored(
+            metric(own.sum(axis=1)), resampled_scores(own, metric, draws=draws, seed=seed), effective_units(own, kind)
+        )
         for own in counts
     ]
     differences = [contrast([(1, systems[better]), (-1, systems[worse])]) for better, worse in CLAIMS]

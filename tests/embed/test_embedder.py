@@ -193,6 +193,10 @@ def test_carry_continues_each_row_grows_and_keeps_rows_that_rest(tiny_checkpoint
     first = carry.embed([one, other])
     np.testing.assert_allclose(first[0], zero.embed([one])[0], rtol=0, atol=TINY_TOLERANCE)
     resting = carry.state_dict()["cell"][:, 1]
+    other_start = Embedder(tiny_checkpoint, state="carry")
+    other_start.embed([one, other])
+    other_start.reset(row for row in [1])
+    assert not other_start.state_dict()["cell"][:, 1].any() and other_start.state_dict()["cell"][:, 0].any()
     second = carry.embed([third])
     assert np.abs(second[0] - zero.embed([third])[0])[1:].max() > 1e-3
     np.testing.assert_array_equal(carry.state_dict()["cell"][:, 1], resting)

@@ -296,6 +296,15 @@ def with_gradients(name: str, dtype: torch.dtype, *, autocast: bool = False) -> 
     return [tensor.detach().double() for tensor in (found, *gradients)]
 
 
+@pytest.mark.parametrize("shape", [(3, 0, 6), (0, 2, 6)])
+def test_a_window_without_rows_or_tokens_has_gradients(shape: tuple[int, int, int]) -> None:
+    inputs, weights = torch.zeros(*shape, requires_grad=True), operations()["window"][1][1:]
+    state = torch.zeros(shape[1], 8), torch.zeros(shape[1], 12)
+    outputs, *_ = projected_lstm_window(inputs, *state, LayerWeights(*weights), LSTMSettings())
+    outputs.sum().backward()
+    assert inputs.grad is not None and inputs.grad.shape == shape
+
+
 @pytest.mark.parametrize("name", operations())
 @pytest.mark.parametrize("way", ["float32", "bfloat16", "float16", "autocast"])
 def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: str) -> None:
@@ -320,6 +329,30 @@ def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: s
 def test_gradients_of_gradients_are_refused(name: str) -> None:
     function, given = operations()[name]
     given = [tensor.requires_grad_() for tensor in given]
-    gradient = torch.autograd.grad(function(*given).square().sum(), given[-1], create_graph=True)[0]
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.square().sum().backward()
+    # A loss that is linear in the result has a gradient that needs none itself.
+    for loss in (function(*given).square().sum(), function(*given).sum()):
+        gradient = torch.autograd.grad(loss, given[-1], create_graph=True)[0]
+        with pytest.raises(RuntimeError, match="can't be taken twice"):
+            gradient.square().sum().backward()
+
+
+@needs_library
+def test_the_char_cnn_in_training_makes_no_number_of_a_nan() -> None:
+    ids, embedding, weight = torch.tensor([[1, 2, 3, 0, 0, 0]]), torch.randn(4, 4), torch.randn(5, 4, 2)
+    embedding[3] = torch.nan
+    found = best_windows(character_vectors(ids, embedding.requires_grad_(), 2), weight)
+    assert found.isnan().all()
+
+
+@needs_library
+@pytest.mark.parametrize("clip", [None, 3.0])
+@pytest.mark.parametrize("cell", [torch.nan, torch.inf])
+def test_gradients_of_cells_that_are_no_numbers_are_those_of_torch(clip: float | None, cell: float) -> None:
+    def run() -> list[Tensor]:
+        gates, cells = torch.full((1, 16), 0.4), torch.full((1, 4), 0.3)
+        grad_cell, grad_gates, grad_bias = torch.ones(1, 4), torch.empty(1, 16), torch.zeros(16)
+        backward_pass(gates, cells, torch.full((1, 4), cell), cells, cells, grad_cell, grad_gates, grad_bias, clip)
+        return [grad_cell, grad_gates, grad_bias]
+
+    for fast, plain in both_ways(run):
+        torch.testing.assert_close(fast, plain)

@@ -175,7 +175,7 @@ class _Run:
                     for block in blocks:
                         self._check()
                         if block.first_line == 1 and is_stream(path):
-                            self.settings.require_form(block, recipe)
+                            recipe = self.settings.seen(block, recipe)
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1

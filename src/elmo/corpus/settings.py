@@ -103,15 +103,22 @@ class CorpusSettings:
             self.documents_of(path) if for_training and self.valid_share is not None else None,
         )
 
-    def require_form(self, block: Block, recipe: Recipe) -> None:
-        """TextError if a stream, whose form can't be seen before it is read, begins in another one than thought."""
+    def seen(self, block: Block, recipe: Recipe) -> Recipe:
+        """The recipe of a stream, whose form its first block shows. TextError if it is another format than thought."""
         lines = block.content[:_LOOKED_AT].splitlines(keepends=True)[:-1]
-        found = form_of_lines(lines, STDIN, self.format, self.field, recipe.encoding).format
-        if found != recipe.form.format:
+        found = form_of_lines(lines, STDIN, self.format, self.field, recipe.encoding)
+        if found.format != recipe.form.format:
             raise TextError(
-                f"{block.name}: looks like {found}, but standard input and pipes are read as {recipe.form.format}. Use "
-                f"--format {found}, or --format {recipe.form.format} if that is what it is."
+                f"{block.name}: looks like {found.format}, but standard input and pipes are read as "
+                f"{recipe.form.format}. Use --format {found.format}, or --format {recipe.form.format} if that is what "
+                "it is."
             )
+        if found.is_array:
+            raise TextError(
+                f"{block.name}: is one JSON array, of which a stream can't be read in parts. Put it into a file, or "
+                "write one JSON object per line."
+            )
+        return replace(recipe, form=found)
 
     def _form(self, path: Path | str) -> Form:
         return form_of(path, self.format, self.field, checked_encoding(self.encoding))

@@ -71,6 +71,7 @@ class RowStates:
         if rows is None:
             self._state = None
             return
+        rows = list(rows)  # an iterator is used up by the check
         for row in rows:
             if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < self.num_rows:
                 raise ConfigError(
@@ -79,7 +80,7 @@ class RowStates:
                 )
         if self._state is not None:
             for part in self._state:
-                part[:, list(rows)] = 0
+                part[:, rows] = 0
 
     def to_arrays(self) -> dict[str, Float[np.ndarray, "layers rows width"]]:
         """`hidden` (layers, rows, projections) and `cell` (layers, rows, cells); nothing if nothing is remembered."""

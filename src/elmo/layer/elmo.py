@@ -51,7 +51,8 @@ class ELMoOutput(NamedTuple):
 class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.
 
-    It keeps no state between calls: before dropout, the same sentence always has the same vectors.
+    It keeps no state between calls: before dropout, and without a layer norm over the batch, a sentence always has the
+    same vectors.
 
     A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is updated when torch has
     registered a change of a weight; only after a write that torch does not register (`weight.data[...] = 1`, or one

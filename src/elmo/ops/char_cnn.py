@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.errors import ConfigError
@@ -46,7 +45,7 @@ class BestWindow(torch.autograd.Function):
         return best
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the signature
         ctx: Any, grad_best: Float[Tensor, "types filters"]

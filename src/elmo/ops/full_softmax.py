@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.ops import native_passes
@@ -80,7 +79,7 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_mean: Float[Tensor, ""]
     ) -> tuple[Tensor | None, ...]:

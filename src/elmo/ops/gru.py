@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.ops import native_passes
@@ -97,7 +96,7 @@ class _SideBySide(torch.autograd.Function):
         return states[:, 1:]
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
         ctx: Any, grad_outputs: Float[Tensor, "grus tokens batch size"]

@@ -17,6 +17,9 @@ from elmo.ops.native.library import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_TAKEN_TWICE = (
+    b"gradients can't be taken twice of this operation, whose backward is written by hand. Use its plain version."
+)
 _CLASSES, _STRIDED = (Tensor, nn.Parameter), torch.strided
 _TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "int32", torch.int64: "int64"}
 
@@ -87,6 +90,26 @@ def full_precision(method: Callable[P, R]) -> Callable[P, R]:
             return method(*arguments, **named)
         with torch.autocast("cpu", enabled=False):
             return method(*map(_widened, arguments), **named)  # pyright: ignore[reportCallIssue] - the same arguments
+
+    return wrapped
+
+
+def taken_once(backward: Callable[P, R]) -> Callable[P, R]:
+    """For backward of a `torch.autograd.Function`: refuses gradients of its gradients.
+
+    torch's `once_differentiable` refuses them only where the incoming gradient needs one itself, so that of a loss's
+    own gradient they would be silently 0.
+    """
+
+    @functools.wraps(backward)
+    def wrapped(*arguments: P.args, **named: P.kwargs) -> Any:
+        with torch.no_grad():
+            found: Any = backward(*arguments, **named)
+        if not torch.is_grad_enabled():
+            return found
+        gradients = found if isinstance(found, tuple) else (found,)
+        refuse = torch._C._functions.DelayedError(_TAKEN_TWICE, len(gradients))  # pyright: ignore[reportAttributeAccessIssue]
+        return refuse(*(None if one is None else one.detach().requires_grad_() for one in gradients))
 
     return wrapped
 

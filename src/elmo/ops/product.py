@@ -32,7 +32,7 @@ def product(
 ) -> Float[Tensor, "rows outer"]:
     """inputs @ weight.T + bias. Has no gradient of its own.
 
-    Both factors may be transposes of contiguous matrices; other strides are slow.
+    Both factors may be transposes of contiguous matrices; other strides are slow, or an error if memory overlaps.
     """
     if _is_intel() or not _fits(inputs, weight, bias):
         return functional.linear(inputs, weight, bias)

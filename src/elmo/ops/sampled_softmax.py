@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.errors import ConfigError
@@ -168,7 +167,7 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_mean: Float[Tensor, ""]

@@ -15,6 +15,7 @@ from elmo.errors import ConfigError
 from elmo.serve.answers import Refusal, invalid
 from elmo.serve.models import ServedModel
 from elmo.serve.settings import ServeSettings
+from elmo.text.reading.as_trained import as_trained
 from elmo.text.reading.placed import placed_as_one
 from elmo.text.reading.settings import Reading
 from elmo.text.sentence_checks import checked_sentence
@@ -207,7 +208,7 @@ def _read(
         # A text has no more words than tokens, and they are found much faster.
         has_room = not isinstance(text, str) or len(text.split(None, room)) <= room
         placed = placed_as_one(text, split, marks, reading.tokenizer) if isinstance(text, str) and has_room else None
-        tokens = text if isinstance(text, list) else placed.tokens if placed else []
+        tokens = as_trained(text, marks) if isinstance(text, list) else placed.tokens if placed else []
         if not has_room or len(tokens) > room:
             raise invalid(
                 f"the texts have more than {settings.max_tokens:,} tokens, the most of a request, as of {name}. Send "

@@ -142,6 +142,28 @@ def test_a_dash_reads_standard_input(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("#begin document (a)\na 0 0 In IN (TOP*\na 0 1 summer NN *\n\n#end document\n", ["--format", "conll"]),
+        ("1;It rained .;x\n2;He slept .;y\n", ["--format", "csv", "--field", "2"]),
+    ],
+)
+def test_standard_input_is_read_in_the_form_that_its_beginning_shows(tmp_path, monkeypatch, text, flags):
+    (tmp_path / "text").write_text(text * 9)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode() * 9)))
+    for name, source in (("file", str(tmp_path / "text")), ("stream", "-")):
+        assert main([source, "-o", str(tmp_path / name), "--quiet", *flags]) == 0
+    types = [(tmp_path / name / "types.json").read_bytes() for name in ("file", "stream")]
+    assert types[0] == types[1]
+
+
+def test_an_array_of_json_on_standard_input_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'[{"text": "one line"},\n{"text": "two"}]\n')))
+    with pytest.raises(TextError, match="is one JSON array, of which a stream can't be read in parts"):
+        main(["-", "-o", str(tmp_path / "data"), "--quiet", "--format", "jsonl"])
+
+
+@pytest.mark.parametrize(
     "arguments", [["text"], ["text", "-o", "data", "--nonsense"], ["text", "-o", "d", "--errors", "x"]]
 )
 def test_usage_errors_end_with_2(arguments, capsys):

@@ -291,6 +291,21 @@ def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):
             embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=Changing())
 
 
+def test_a_text_in_which_words_are_replaced_under_the_run_is_noticed(embedder, text, tmp_path):
+    before = text.read_text(encoding="utf-8")
+
+    class Changing(Progress):
+        def show(self, what, done, total, unit, note=""):
+            if what == "embedding" and done:
+                text.write_text(before.replace("a", "b"))
+
+    with pytest.raises(TextError, match=r"corpus.txt: the text changed .*: other words stand there now"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy", window=4, progress=Changing())
+    assert names(tmp_path) == ["corpus.txt"]
+    text.write_text(before)
+    embed_corpus(embedder, text, tmp_path / "vectors.npy", window=4)  # written to, but as it was
+
+
 def test_impossible_arguments_are_refused_before_anything_is_made(embedder, text, tmp_path):
     output = tmp_path / "vectors.npy"
     for settings, error, message in (

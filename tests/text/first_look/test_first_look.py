@@ -85,6 +85,21 @@ def test_files_are_looked_at_in_their_format(tmp_path):
         first_look([tmp_path / "empty.txt"], Reading())
 
 
+def test_of_several_files_one_that_is_tokenized_does_not_speak_for_the_others(tmp_path):
+    tokenized, raw, rows = tmp_path / "tokenized.txt", tmp_path / "raw.txt", tmp_path / "rows.conll"
+    tokenized.write_text("\n".join(TOKENIZED * 300) + "\n", encoding="utf-8")
+    raw.write_text("\n".join(RAW) + "\n", encoding="utf-8")
+    rows.write_text("It\nrained\n\n", encoding="utf-8")
+    for paths, expected in (
+        ([tokenized], "whitespace"),
+        ([tokenized, tokenized], "whitespace"),
+        ([tokenized, rows], "whitespace"),
+        ([tokenized, raw], "auto"),
+        ([raw, tokenized], "auto"),
+    ):
+        assert first_look(paths, Reading()).reading.tokenizer == expected, paths
+
+
 def test_lines_with_several_sentences_are_noted_in_raw_text_alone():
     text = ["It rained. We stayed.", "It ended.", ""]
     note = look_at(text, Reading(), "t.txt").note_on_sentences or ""

@@ -9,7 +9,7 @@ from elmo.text.formats.columns import column_of_words, column_sentences, require
 
 # Everything that str.split() would cut at, but columns may hold.
 cells = st.text(
-    st.characters(codec="utf-8", exclude_characters=" \t\n\r\0", exclude_categories=["Cs"]), min_size=1, max_size=4
+    st.characters(codec="utf-8", exclude_characters=" \t\n\r", exclude_categories=["Cs"]), min_size=1, max_size=4
 ) | st.sampled_from(["10\u00a0000", "\u3000", "a\u2028b", "\x85", "\x0b", "#", "#tag", "-", "O", "_"])
 
 
@@ -30,6 +30,11 @@ def test_any_table_is_read_back_or_refused(sentences, separator, border):
     # "# name = value" is a comment in files of every width.
     assume(not any(row[0][0] == "#" and "=" in "".join(row) for rows in sentences for row in rows))
     assert rows_of(text) == sentences
+
+
+def test_a_line_of_a_nul_alone_is_a_row():
+    with pytest.raises(TextError, match="t:2: has one column"):
+        rows_of("The DT\n\0\nran VB\n")
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])

@@ -10,11 +10,12 @@ from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 from elmo.disk.bounded import file_hash
-from elmo.embed.corpus.text_source import TextSource
+from elmo.embed.corpus.text_source import TextSource, changed
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError, Interrupted, TextError
 from elmo.process.progress.report import Count, Progress
@@ -64,6 +65,8 @@ class PlannedText:
     num_bytes: int
     num_rows: int
     """Of the whole text."""
+    versions: list[tuple[int, ...]] | None
+    """What tells whether its files were written to."""
     shard: Shard | None = None
 
     @property
@@ -76,6 +79,13 @@ class PlannedText:
         """Rows without tokens, bad lines not counted: several of them may be one row, or none."""
         bad = {row for row in self.bad_rows if row < len(self.lengths) and not self.lengths[row]}
         return int((self.lengths == 0).sum()) - len(bad)
+
+    def require_unchanged(self) -> None:
+        """TextError if the text is another one than was counted: tokens would stand beside the vectors of others."""
+        paths = self.source.paths
+        found = _versions(paths)
+        if found != self.versions and (found is None or file_hash(*paths) != self.sha256):
+            raise TextError(changed(self.source.name, "other words stand there now"))
 
     def part(self, shard: Shard) -> "PlannedText":
         """The rows of a shard of this text. Raises ConfigError if there are fewer windows than shards."""
@@ -103,7 +113,7 @@ def planned_text(
     lengths = array("q")  # 8 bytes a row, also of hundreds of millions
     bad_lines: list[str] = []
     bad_rows: list[int] = []
-    num_bytes = sum(path.stat().st_size for path in source.paths)
+    num_bytes, versions = sum(path.stat().st_size for path in source.paths), _versions(source.paths)
     read = Count(progress, "reading", num_bytes, "bytes")
 
     def note(_: int, message: str) -> None:
@@ -129,7 +139,16 @@ def planned_text(
         file_hash(*source.paths),
         num_bytes,
         len(lengths),
+        versions,
     )
+
+
+def _versions(paths: Iterable[Path]) -> list[tuple[int, ...]] | None:
+    """None: one of them is gone."""
+    try:
+        return [(it.st_ino, it.st_size, it.st_mtime_ns) for it in (path.stat() for path in paths)]
+    except FileNotFoundError:
+        return None
 
 
 def windows_of(lengths: Iterable[int], limits: tuple[int, int | None]) -> list[range]:

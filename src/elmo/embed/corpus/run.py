@@ -24,7 +24,7 @@ from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorL
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
-from elmo.errors import ElmoError, Interrupted, OutputError
+from elmo.errors import ElmoError, Interrupted, OutputError, TextError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float, Int
@@ -141,6 +141,11 @@ class Run:
         with self._disk_full_explained(0):
             self.folder.clear_joined()
             self._content(remove=is_tight).write(self.format, self.folder.joined)
+            try:
+                self.text.require_unchanged()
+            except TextError:
+                self.folder.clear()  # no part says which version of the text it is of
+                raise
             put_in_place(self.folder.joined, self.folder.output, self.format, force=self.force)
 
     def _interrupted(self, row: int) -> str:

@@ -91,14 +91,14 @@ class TextSource:
         row = 0
         for row, place in enumerate(self.rows(), start=1):
             if row > len(lengths) or len(place.tokens) != lengths[row - 1]:
-                raise TextError(_changed(self.paths[place.file], place.line))
+                raise TextError(changed(f"{self.paths[place.file]}:{place.line}", "this line is not what it was"))
             yield place
         if row != len(lengths):
-            raise TextError(_changed(self.paths[-1], None))
+            raise TextError(changed(str(self.paths[-1]), "lines are missing"))
 
 
-def _changed(path: Path, line: int | None) -> str:
-    where, what = (f"{path}:{line}", "this line is not what it was") if line else (str(path), "lines are missing")
+def changed(where: str, what: str) -> str:
+    """A message."""
     return (
         f"{where}: the text changed while it was being embedded: {what}. Start again, with --force, when nothing "
         "writes to it."

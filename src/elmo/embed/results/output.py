@@ -99,7 +99,7 @@ def objects(values: Any) -> Shaped[np.ndarray, " values"]:
 
 
 def shortest(values: Float32[np.ndarray, "*axes"]) -> Float[np.ndarray, "*axes"]:
-    """For each value the float64 with the fewest decimal digits that is the same float32.
+    """For each value above about 1e-14 the float64 with the fewest decimal digits that is the same float32.
 
     As a Python float a float32 is printed with up to 17 digits: 0.1 becomes 0.10000000149011612.
     """

@@ -44,9 +44,9 @@ def nearest(
     """For each query the rows of the `k` vectors with the largest cosines, and these cosines, the largest first.
 
     `queries`: (queries, dim), or (dim,) for one; `vectors`: (vectors, dim).
-    Exact, by comparing all of them; of equal ones the first row comes first. If there are fewer than `k` vectors, all
-    are given. For millions of vectors use an index such as faiss. Raises ConfigError as `similarity` does,
-    and if k is less than 1.
+    Exact, by comparing all of them; of equal cosines the first row comes first. If there are fewer than `k` vectors,
+    all are given. For millions of vectors use an index such as faiss. Raises ConfigError as `similarity` does, and if k
+    is less than 1.
     """
     require_value("k", k, PositiveInt)
     asked = _checked(queries, "queries")

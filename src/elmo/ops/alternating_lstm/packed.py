@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
@@ -130,11 +129,9 @@ class _Layer(torch.autograd.Function):
         return outputs, hidden, cell
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     @native_passes.full_precision
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
-        ctx: Any, *grads: Tensor
-    ) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         grad_outputs, grad_hidden, grad_cell = grads
         inputs, input_weight, state_weight, mask, gates, previous, before, squashed = ctx.saved_tensors
         grad_outputs = grad_outputs.contiguous()

@@ -84,4 +84,4 @@ def backward_pass(
 
 
 def _bound(clip: float | None) -> float:
-    return math.inf if clip is None else clip
+    return math.nan if clip is None else clip  # which no cell reaches

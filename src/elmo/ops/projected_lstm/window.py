@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
@@ -104,7 +103,7 @@ class _Window(torch.autograd.Function):
         return outputs.clone(), hidden, cell
 
     @staticmethod
-    @once_differentiable
+    @native_passes.taken_once
     @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_outputs: Float[Tensor, "tokens batch projection"], *_: Tensor
@@ -136,7 +135,7 @@ class _Window(torch.autograd.Function):
         flat = grad_gates.view(-1, 4 * size)
         flat_outputs = grad_outputs.to(factor).view(-1, outputs.shape[2])
         return (
-            product(flat, input_weight.to(factor).t()).to(dtype).view(steps, batch, -1),
+            product(flat, input_weight.to(factor).t()).to(dtype).view(steps, batch, flat_inputs.shape[1]),
             None,
             None,
             product(flat.t(), flat_inputs.t()).to(dtype),

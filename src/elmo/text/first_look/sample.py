@@ -31,6 +31,8 @@ _NUCLEOTIDES = frozenset("ACGTUN")
 _FEWEST_NUCLEOTIDES = 50  # short peptides may have no others
 # A program that writes line by line into a pipe shouldn't wait long for vectors, unless the tokenizer must be chosen.
 _LINES_OF_STREAMS = 64
+# Of each of many files.
+_LINES_OF_EACH = 20
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,23 @@ def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") ->
     Raises what reading them raises: TextError for the first bad line, unless bad lines are skipped, or an empty file.
     """
     rows = placed_rows(paths, reading, require_content=True)
-    return look_at((row.content for row in rows), reading, name or text_name(paths[0]))
+    look = look_at((row.content for row in rows), reading, name or text_name(paths[0]))
+    if (
+        len(paths) > 1
+        and look.reading != reading
+        and not all(_is_tokenized(path, reading, len(paths)) for path in paths)
+    ):
+        # Each sentence of such texts is looked at by itself.
+        return replace(look, reading=reading)
+    return look
+
+
+def _is_tokenized(path: Path | str, reading: Reading, num_paths: int) -> bool:
+    """Whether a file of several could be split at its spaces; one of lists of tokens could."""
+    rows = islice(placed_rows([path], reading), max(_LINES_OF_EACH, LINES_LOOKED_AT // num_paths))
+    texts = [row.content for row in rows]
+    is_text = any(isinstance(text, str) for text in texts)
+    return not is_text or look_at(texts, reading).punctuation.is_tokenized
 
 
 def opened(

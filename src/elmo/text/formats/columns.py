@@ -23,7 +23,8 @@ from elmo.text.files.decoding import BadLine, report
 Hashes = Literal["by width", "comments"]
 
 # Replaces a line that couldn't be decoded and was reported: its sentence can't be used, but doesn't end there.
-UNDECODABLE = "\0"
+# No line has a line feed in it.
+UNDECODABLE = "\0\n"
 
 _BLANKS = " \t"
 _DOCUMENT = re.compile(r"-DOCSTART-|#\s*(?:begin|end)\s+document\b")

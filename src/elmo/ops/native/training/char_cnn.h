@@ -17,7 +17,7 @@ int64_t ON_TIER(max_over_positions)(int64_t types, int64_t positions, int64_t fi
         for (int64_t position = 1; position < positions; position++) {
             const float *row = scores + position * filters;
             for (int64_t k = 0; k < filters; k++) {
-                int better = row[k] > best[k];
+                int better = row[k] > best[k] || row[k] != row[k];
                 best[k] = better ? row[k] : best[k];
                 place[k] = better ? (int32_t)position : place[k];
             }

@@ -39,7 +39,9 @@
 
 /* One step back in time. grad_output (rows, size): gradient of o * tanh(c). grad_cell (rows, size): gradient of the
  * cell after the step, replaced by that of the cell before it. grad_gates (rows, 4 size): gradient of the gates'
- * inputs. grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
+ * inputs. grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient.
+ *
+ * clip, here and above: NaN if there is none. */
 #define BACKWARD(NAME, FACTOR, READ, WRITE)                                                                            \
     int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const float *restrict gates,                         \
                           const float *restrict before, const float *restrict after, const float *restrict squashed,   \
@@ -50,7 +52,7 @@
                 float i = gates[k], f = gates[size + k], o = gates[2 * size + k], j = gates[3 * size + k];             \
                 float tanh_cell = squashed[k], cell = after[k], incoming = READ(grad_output[k]);                       \
                 float through = grad_cell[k] + incoming * o * (1.0f - tanh_cell * tanh_cell);                          \
-                through = (cell < clip && cell > -clip) ? through : 0.0f;                                              \
+                through = (cell >= clip || cell <= -clip) ? 0.0f : through;                                            \
                 float grad_i = through * j * i * (1.0f - i);                                                           \
                 float grad_f = through * before[k] * f * (1.0f - f);                                                   \
                 float grad_o = incoming * tanh_cell * o * (1.0f - o);                                                  \
