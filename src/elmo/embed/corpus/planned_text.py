@@ -65,7 +65,7 @@ class PlannedText:
     num_bytes: int
     num_rows: int
     """Of the whole text."""
-    versions: list[tuple[int, ...]] | None
+    versions: list[tuple[int, int, int]]
     """What tells whether its files were written to."""
     shard: Shard | None = None
 
@@ -83,8 +83,11 @@ class PlannedText:
     def require_unchanged(self) -> None:
         """TextError if the text is another one than was counted: tokens would stand beside the vectors of others."""
         paths = self.source.paths
-        found = _versions(paths)
-        if found != self.versions and (found is None or file_hash(*paths) != self.sha256):
+        try:
+            is_same = _versions(paths) == self.versions or file_hash(*paths) == self.sha256
+        except FileNotFoundError:
+            is_same = False
+        if not is_same:
             raise TextError(changed(self.source.name, "other words stand there now"))
 
     def part(self, shard: Shard) -> "PlannedText":
@@ -113,7 +116,8 @@ def planned_text(
     lengths = array("q")  # 8 bytes a row, also of hundreds of millions
     bad_lines: list[str] = []
     bad_rows: list[int] = []
-    num_bytes, versions = sum(path.stat().st_size for path in source.paths), _versions(source.paths)
+    versions = _versions(source.paths)
+    num_bytes = sum(size for _, size, _ in versions)
     read = Count(progress, "reading", num_bytes, "bytes")
 
     def note(_: int, message: str) -> None:
@@ -143,12 +147,8 @@ def planned_text(
     )
 
 
-def _versions(paths: Iterable[Path]) -> list[tuple[int, ...]] | None:
-    """None: one of them is gone."""
-    try:
-        return [(it.st_ino, it.st_size, it.st_mtime_ns) for it in (path.stat() for path in paths)]
-    except FileNotFoundError:
-        return None
+def _versions(paths: Iterable[Path]) -> list[tuple[int, int, int]]:
+    return [(it.st_ino, it.st_size, it.st_mtime_ns) for it in (path.stat() for path in paths)]
 
 
 def windows_of(lengths: Iterable[int], limits: tuple[int, int | None]) -> list[range]:

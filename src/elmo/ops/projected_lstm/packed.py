@@ -35,8 +35,7 @@ def projected_lstm_packed(
     hidden, cell = hidden[order], cell[order]  # copies: the loop below writes into them
     outputs = hidden.new_zeros(inputs.shape[0], inputs.shape[1], hidden.shape[1])
     buffers = [torch.empty_like(cell) for _ in range(3)]
-    bias, size = weights.bias.clone(), weights.cell_size
-    bias[size : 2 * size] += settings.forget_bias
+    bias = weights.bias_with_forget(settings.forget_bias)
     for steps in _pieces(sorted_lengths, inputs.shape[1]):
         packed = torch.cat([inputs[order[:rows], t] for t, rows in steps])
         # Autocast makes the products of another type; the state keeps its own.

@@ -32,6 +32,12 @@ class LayerWeights(NamedTuple):
         """Memory cells."""
         return self.bias.shape[0] // 4
 
+    def bias_with_forget(self, forget_bias: float) -> Float[Tensor, " gates"]:
+        """The bias, with `forget_bias` added to the forget gates'."""
+        bias = self.bias.clone()
+        bias[self.cell_size : 2 * self.cell_size] += forget_bias
+        return bias
+
 
 def projected_lstm_reference(
     inputs: Float[Tensor, "batch tokens dim"],

@@ -46,6 +46,7 @@ def projected_lstm_window(
                 f"{name} has the shape {tuple(state.shape)}, but these inputs and weights need ({batch}, {size}): a "
                 "row for each row of the batch. Pass the state of the same rows and layer."
             )
+    weights = weights._replace(bias=weights.bias_with_forget(settings.forget_bias))
     return _Window.apply(inputs, hidden, cell, *weights, settings, keep, product_dtype)
 
 
@@ -71,8 +72,6 @@ class _Window(torch.autograd.Function):
         size, width = cell.shape[1], hidden.shape[1]
         factor = product_dtype or inputs.dtype
         flat_inputs = inputs.to(factor).reshape(-1, dim)
-        bias = bias.clone()
-        bias[size : 2 * size] += settings.forget_bias
         shares = product(flat_inputs, input_weight.to(factor)).view(steps, batch, 4 * size)
         recurrent = recurrent_weight.to(factor)
         project = None if projection_weight is None else projection_weight.to(factor)
