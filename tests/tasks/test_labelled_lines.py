@@ -1,6 +1,7 @@
 """`--errors skip` leaves out the one example that is wrong, in every task, and says how many those are."""
 
 import json
+import unicodedata
 from dataclasses import fields, replace
 
 import pytest
@@ -76,3 +77,35 @@ def test_the_example_that_is_wrong_is_left_out_and_counted(tmp_path, case):
     with pytest.warns(TextWarning, match=rf"left out what can't be read, {left_out} in all .*{message}"):
         examples = task.read(path, skip)
     assert len(examples) == 2
+
+
+LETTERS = {
+    "ner": "학교 B-LOC\ncafé O\n",
+    "pos": "학교\tNOUN\ncafé\tX\n",
+    "pos, treebank": "1\t학교\t_\tNOUN\t_\t_\t0\troot\t_\t_\n2\tcafé\t_\tX\t_\t_\t1\tdep\t_\t_\n",
+    "sst": "1\t학교 앞의 café !\n",
+    "sst, trees": "(3 (2 학교) (4 café))\n",
+    "snli": "e\t학교, café\t집\n",
+    "snli, JSON": '{"label": "e", "premise": "학교, café", "hypothesis": "집"}\n',
+    "snli, parses": '{"gold_label": "e", "sentence1_binary_parse": "( 학교 café )", "sentence2": "집"}\n',
+    "srl": "학교 - (A0*)\ncafé café (V*)\n",
+    "coref": coref("a").replace("Anna", "학교").replace("she", "café"),
+    "coref, JSON": '{"doc_key": "a", "sentences": [["학교", "café"]], "clusters": [[[0, 0], [1, 1]]]}\n',
+    "squad": json.dumps(
+        {"data": [{"title": "a", **squad(question("1"), context="Anna: 학교, café")}]}, ensure_ascii=False
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LETTERS)
+def test_letters_that_are_taken_apart_are_read_as_one(tmp_path, kind):
+    """As in unlabelled text: models know "é" and "한" as one character."""
+    path, task = tmp_path / "text", find(kind.split(",")[0])
+
+    def read(text: str) -> list[list[str]]:
+        path.write_text(text, encoding="utf-8")
+        return list(task.sentences_of(task.read(path, task.settings())))
+
+    found = read(unicodedata.normalize("NFD", LETTERS[kind]))
+    assert found == read(LETTERS[kind])
+    assert {"학교", "café"} <= {token for sentence in found for token in sentence}

@@ -1,5 +1,7 @@
 """Tokens know where they stand, and answers find the tokens they overlap."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,15 @@ def test_an_answer_inside_a_token_is_cut_as_the_whole_token():
 @pytest.mark.parametrize("text", ["", "  \n", "\u200b"])
 def test_a_text_may_have_no_token(text):
     assert tokenized(text).tokens == ()
+
+
+def test_letters_that_are_taken_apart_are_composed_in_tokens_and_stay_in_the_text():
+    apart = unicodedata.normalize("NFD", "Un café à 서울-역 là.")
+    found = tokenized(apart)
+    assert found.tokens == ("Un", "café", "à", "서울", "-", "역", "là", ".")
+    assert [apart[start:end] for start, end in found.offsets] == [
+        unicodedata.normalize("NFD", it) for it in found.tokens
+    ]
+    start = apart.index(unicodedata.normalize("NFD", "서울"))
+    assert found.covering(start, start + 1) == (3, 3)
+    assert found.cut((3, 5)) == unicodedata.normalize("NFD", "서울-역")

@@ -21,6 +21,7 @@ from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLine
 from elmo.tasks.labelled_lines import of_own_names, reporting
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
+from elmo.text.reading.as_trained import as_trained
 
 EMPTY = "-"
 _EMPTY_CELLS = (EMPTY, "_", "*", "")
@@ -203,7 +204,7 @@ class _Begun:
         clusters = self.mentions.clusters
         return Document(
             self.key,
-            tuple(tuple(sentence) for sentence in self.sentences if sentence),
+            tuple(tuple(as_trained(sentence, {})) for sentence in self.sentences if sentence),
             tuple(self.speakers),
             tuple(tuple(sorted(mentions)) for mentions in clusters.values()),
             tuple(clusters),

@@ -29,6 +29,7 @@ from elmo.tasks.tags import (
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import ColumnSentence, column_of_words, column_sentences, require_words, why_not_words
+from elmo.text.reading.as_trained import as_trained
 
 # Of a file, to see which column has its words.
 _SENTENCES_LOOKED_AT = 1000
@@ -235,9 +236,8 @@ def _sentence(
 ) -> TaggedSentence:
     tags = [notation.plain(row[places[1]]) or OUTSIDE for row in rows]
     others = [[column for place, column in enumerate(row) if place != places[1]] for row in rows]
-    return TaggedSentence(
-        [row[places[0]] for row in rows], spans_of(tags), others, tags, name, lines, document=document
-    )
+    tokens = as_trained([row[places[0]] for row in rows], {})
+    return TaggedSentence(tokens, spans_of(tags), others, tags, name, lines, document=document)
 
 
 def _scheme(sentences: Sequence[TaggedSentence], scheme: SchemeChoice) -> tuple[SchemeFound | Literal["any"], str]:

@@ -26,6 +26,7 @@ from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.json_array import array_elements
+from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
@@ -238,8 +239,8 @@ def _tokens(fields: Mapping[str, object], side: str, tokenize: Tokenize, where: 
     parse = f"{side}_binary_parse"
     if fields.get(parse):
         leaves = _text(fields, parse, where).split()
-        return [_BRACKETS.get(leaf, leaf) for leaf in leaves if leaf not in ("(", ")")]
-    return tokenize(_text(fields, side, where))
+        return as_trained([_BRACKETS.get(leaf, leaf) for leaf in leaves if leaf not in ("(", ")")], {})
+    return tokenize(composed(_text(fields, side, where))[0])
 
 
 def _text(fields: Mapping[str, object], field: str, where: str) -> str:

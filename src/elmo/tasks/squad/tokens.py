@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from elmo.text.reading.as_trained import DASHES, QUOTES
+from elmo.text.reading.as_trained import DASHES, QUOTES, composed
 from elmo.text.tokenizer import tokenizer
 
 Offset = tuple[int, int]
@@ -56,12 +56,16 @@ def tokenized(
 
     `name`: of a tokenizer that changes no character, "unicode" or "whitespace". `split_hyphens`: split tokens at
     hyphens and the like too. `plain_quotes`: give curly quotes and long dashes as the biLM's training text has them.
+    Letters that are taken apart are composed in the tokens; offsets are of the text as it is.
     """
-    words = tokenizer(name)(text)
-    offsets = list(_split(text, _offsets(text, words)) if split_hyphens else _offsets(text, words))
-    tokens = [text[start:end] for start, end in offsets]
+    read, places = composed(text)
+    words = tokenizer(name)(read)
+    offsets = list(_split(read, _offsets(read, words)) if split_hyphens else _offsets(read, words))
+    tokens = [read[start:end] for start, end in offsets]
     if plain_quotes:
         tokens = [token.translate(_AS_TRAINED) for token in tokens]
+    if places is not None:
+        offsets = [(int(places[start]), int(places[end])) for start, end in offsets]
     return TokenizedText(text, tuple(tokens), tuple(offsets))
 
 

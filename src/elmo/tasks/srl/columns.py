@@ -22,6 +22,7 @@ from elmo.tasks.tags import Span
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
+from elmo.text.reading.as_trained import as_trained
 
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 
@@ -126,8 +127,8 @@ class ColumnSentence:
 
     @property
     def words(self) -> list[str]:
-        """The tokens; predicates and "-" in a props file."""
-        return [row[self.layout.word] for row in self.rows]
+        """The tokens, letters composed; predicates and "-" in a props file."""
+        return as_trained([row[self.layout.word] for row in self.rows], {})
 
     @property
     def parts_of_speech(self) -> list[str]:

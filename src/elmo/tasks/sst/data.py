@@ -12,6 +12,7 @@ from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import tokenizer
 
 LABELS = ("0", "1", "2", "3", "4")
@@ -59,7 +60,7 @@ def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
             tokens.append(_unescaped(text))
     if is_open or not phrases:
         raise _wrong(f"{place}: column {len(line) + 1}", f"the line ends with {len(is_open)} brackets still open")
-    return tokens, phrases
+    return as_trained(tokens, {}), phrases
 
 
 def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:
@@ -174,7 +175,7 @@ def _rows(
     for number, line in lines:
         with reporting(on_bad, number):
             label, text = _cells(line, f"{name}:{number}", settings)
-            tokens = tokenize(text)
+            tokens = tokenize(composed(text)[0])
             if not label or not tokens:
                 column = settings.text_column if label else settings.label_column
                 raise TextError(

@@ -22,6 +22,7 @@ from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_label
 from elmo.tasks.sst.settings import SstSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
+from elmo.text.reading.as_trained import composed
 from elmo.text.reading.settings import AUTO
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
         lines = [(number, *line.partition("\t")[::2]) for number, line in numbered if line.strip()]
         step = "Score predictions for exactly the gold file's sentences, a label, a tab and the sentence on each line."
         for (number, _, text), example in zip(lines, right, strict=False):
-            if text.strip() and text.split() != " ".join(example.tokens).split():
+            if text.strip() and composed(text)[0].split() != " ".join(example.tokens).split():
                 raise TextError(
                     f"{predicted}:{number}: the sentence is {text[:60]!r}, where {gold}:{example.line} has "
                     f"{' '.join(example.tokens)[:60]!r}. {step}"
