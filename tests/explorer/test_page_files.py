@@ -11,11 +11,12 @@ from elmo.explorer.page_files import computing_page, file_of, joined_modules, jo
 
 FOLDER = Path(elmo.explorer.__file__).parent / "page"
 LOCAL = FOLDER.parent / "local"
-MODULES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+FILES = [path for path in FOLDER.rglob("*") if path.is_file()]
+MODULES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js")}
 
 
 def test_all_files_together_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 170_000
+    assert sum(path.stat().st_size for path in FILES) < 170_000
 
 
 def test_no_name_is_declared_in_two_modules():
@@ -32,15 +33,15 @@ def test_no_name_is_declared_in_two_modules():
 
 
 def test_every_import_is_exported_where_it_comes_from():
+    imports = re.compile(r'^import \{ ([^}]*) \} from "\.\.?/(?:\w+/)?(\w+)\.js";$', re.MULTILINE)
     for name, source in MODULES.items():
-        for names, module in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', source, re.MULTILINE):
+        found = imports.findall(source)
+        for names, module in found:
             for imported in names.split(", "):
                 assert re.search(
                     rf"^export (?:async )?(?:function|const|class) {imported}\b", MODULES[module], re.MULTILINE
                 ), (name, imported)
-        assert len(re.findall(r"^\s*import\b", source, re.MULTILINE)) == len(
-            re.findall(r'^import \{ [^}]* \} from "\./\w+\.js";$', source, re.MULTILINE)
-        )
+        assert len(re.findall(r"^\s*import\b", source, re.MULTILINE)) == len(found)
 
 
 def test_the_joined_modules_hold_all_modules_and_no_import():
@@ -70,7 +71,7 @@ def test_a_computing_page_allows_its_worker_and_nothing_else():
 
 
 def test_nothing_names_another_host():
-    for path in (*FOLDER.iterdir(), *LOCAL.iterdir()):
+    for path in (*FILES, *LOCAL.iterdir()):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text and 'src="//' not in text and "url(" not in text, path.name
     for forbidden in ("innerHTML", "outerHTML =", "insertAdjacentHTML", "document.write", "eval("):
@@ -92,7 +93,7 @@ def test_a_saved_page_loads_nothing():
 
 
 def test_only_files_of_the_page_are_found():
-    assert file_of("main.js")[1] == "text/javascript"
-    for name in ("../routes.py", "nothing.js", "", "routes.py", "..%2froutes.py"):
+    assert file_of("main.js")[1] == file_of("views/map.js")[1] == "text/javascript"
+    for name in ("../routes.py", "nothing.js", "", "views", "routes.py", "views/../main.js", "..%2froutes.py"):
         assert file_of(name) is None
-    assert set(page_files._files()) == {path.name for path in FOLDER.iterdir()}
+    assert set(page_files._files()) == {path.relative_to(FOLDER).as_posix() for path in FILES}

@@ -34,12 +34,12 @@ _ICON = '<link rel="icon" href="/explorer/icon.svg">'
 
 @cache
 def _files() -> dict[str, bytes]:
-    paths = (path for path in _FOLDER.iterdir() if path.suffix in _TYPES)
-    return {path.name: read_bytes(path, limit=_BYTES) for path in sorted(paths)}
+    paths = (path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
+    return {path.relative_to(_FOLDER).as_posix(): read_bytes(path, limit=_BYTES) for path in sorted(paths)}
 
 
 def file_of(name: str) -> tuple[bytes, str] | None:
-    """A file of the page with its media type, by its bare name; None: the page has no such file."""
+    """A file of the page with its media type, by its path in `page/`; None: there is no such file."""
     content = _files().get(name)
     return None if content is None else (content, _TYPES[Path(name).suffix])
 

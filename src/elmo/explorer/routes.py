@@ -135,7 +135,7 @@ class Page:
             *(Route(f"{API}/{name}", partial(_post, *post), methods=["POST"]) for name, post in posts.items()),
             Route(f"{API}/tokens", self._tokens, methods=["POST"]),
             Route(f"{PATH}/saved.html", _saved, methods=["GET"]),
-            Route(f"{PATH}/{{name}}", _file, methods=["GET"]),
+            Route(f"{PATH}/{{name:path}}", _file, methods=["GET"]),
         ]
 
     async def _page(self, request: Request) -> Response:

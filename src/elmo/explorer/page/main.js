@@ -6,11 +6,11 @@ import { VIEWS, fromFragment, nextLanguage, nextTheme, opening, pairOf, readBy, 
 import { wordsFor } from "./words.js";
 import { exampleShown, fromExample, select, sentenceBar, warningKey } from "./sentences.js";
 import { layerBar } from "./layers.js";
-import { neighborsView } from "./neighbors.js";
-import { mapView } from "./map.js";
-import { compareView } from "./compare.js";
-import { gapView } from "./gap.js";
-import { computationView } from "./computation.js";
+import { neighborsView } from "./views/neighbors.js";
+import { mapView } from "./views/map.js";
+import { compareView } from "./views/compare.js";
+import { gapView } from "./views/gap.js";
+import { computationView } from "./views/computation.js";
 import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
 import { Tour } from "./tour.js";
 import { isForeign } from "./trust.js";

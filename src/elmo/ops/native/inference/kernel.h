@@ -150,7 +150,7 @@ static void end_sentences(const Layer *layer, const Run *run, const Work *work, 
 #endif
 
 #ifdef DOT_TILES
-#include "tiles.h"
+#include "instructions/tiles.h"
 #else
 #define LEAVE_TILES ((void)0)
 

@@ -8,9 +8,9 @@
 #include "../inference/gates.h"
 #include "int8_rows.h"
 
-#include "../inference/float32.h"
+#include "../inference/kinds/float32.h"
 
-#include "../inference/stored_bfloat16.h"
+#include "../inference/kinds/stored_bfloat16.h"
 
 #include "stored_int8.h"
 

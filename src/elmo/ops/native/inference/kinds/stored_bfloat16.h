@@ -31,4 +31,4 @@ INLINE Pair pair_of_factors(const uint32_t *at) {
 #define TANH tanh_single
 #define GROUP 2
 #define FRESH(weights) ((void)0)
-#include "kernel.h"
+#include "../kernel.h"

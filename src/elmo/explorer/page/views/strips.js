@@ -1,6 +1,6 @@
 // Vectors as strips of colored cells, counts as columns, a token's bytes as a grid, and formulas.
 
-import { h, number, style, svg } from "./dom.js";
+import { h, number, style, svg } from "../dom.js";
 
 // A number as the figures have it: as many decimals as are worth reading.
 export const figure = (value) => number(value, Math.abs(value) >= 9.995 ? 1 : Math.abs(value) >= 0.9995 ? 2 : 3);

@@ -1,16 +1,16 @@
 /* The kernels for 64-bit ARM, with the dot products of int8 and bfloat16 where they are, and without. */
-#include "../processor/processor.h"
-#include "kinds.h"
+#include "../../processor/processor.h"
+#include "../kinds.h"
 
 #if ON_ARM
 #include "neon_vectors.h"
-#include "rows.h"
-#include "gates.h"
+#include "../rows.h"
+#include "../gates.h"
 
-#include "float32.h"
+#include "../kinds/float32.h"
 const Kernels *const elmo_neon_float32 = &kernels_float32;
 
-#include "stored_bfloat16.h"
+#include "../kinds/stored_bfloat16.h"
 const Kernels *const elmo_neon_stored_bfloat16 = &kernels_stored_bfloat16;
 
 /* Products of four signed bytes: of the low and high ones of each vector in 16 bits, then pairs of them in 32. */
@@ -23,7 +23,7 @@ INLINE Words dot_bytes(Words sums, Words rows, Words weights) {
 #define KIND(name) name##_int8
 #define FACTOR(at) all_words(*(at))
 #define DOT dot_bytes
-#include "signed_int8.h"
+#include "../kinds/signed_int8.h"
 const Kernels *const elmo_neon_int8 = &kernels_int8;
 
 USE(ARM_DOT)
@@ -35,7 +35,7 @@ INLINE Words dot_sdot(Words sums, Words rows, Words weights) {
 #define KIND(name) name##_int8_dot
 #define FACTOR(at) all_words(*(at))
 #define DOT dot_sdot
-#include "signed_int8.h"
+#include "../kinds/signed_int8.h"
 const Kernels *const elmo_neon_int8_dot = &kernels_int8_dot;
 
 USE_END
@@ -49,7 +49,7 @@ INLINE Floats dot_bfloat16(Floats sums, Words rows, Words weights) {
 #define KIND(name) name##_bfloat16
 #define CONVERT bfloat16_row
 #define DOT dot_bfloat16
-#include "bfloat16.h"
+#include "../kinds/bfloat16.h"
 const Kernels *const elmo_neon_bfloat16 = &kernels_bfloat16;
 USE_END
 #endif

@@ -1,9 +1,9 @@
 // Fill the gap: the words that the left side, the right side and both expect in the selected place.
 
-import { badge, brief, h, show, style } from "./dom.js";
-import { requests } from "./engine.js";
-import { pairOf } from "./state.js";
-import { gapNote } from "./trust.js";
+import { badge, brief, h, show, style } from "../dom.js";
+import { requests } from "../engine.js";
+import { pairOf } from "../state.js";
+import { gapNote } from "../trust.js";
 
 const SIDES = ["forward", "backward", "both"];
 // Where the bars may end, in percent: the least of these that holds the largest, so that one scale serves all lists.

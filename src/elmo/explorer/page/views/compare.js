@@ -1,8 +1,8 @@
 // Compare: the cosine of every token of A with every token of B, as a table of numbers on shades of one hue.
 
-import { h, number, scroller, show, style } from "./dom.js";
-import { requests } from "./engine.js";
-import { layerIndex, pairOf } from "./state.js";
+import { h, number, scroller, show, style } from "../dom.js";
+import { requests } from "../engine.js";
+import { layerIndex, pairOf } from "../state.js";
 
 const MOST = 40;
 

@@ -1,9 +1,9 @@
 // Map: every occurrence of the word as a point, moving from layer to layer, with lines to its true neighbors.
 
-import { brief, h, number, show, svg } from "./dom.js";
-import { requests } from "./engine.js";
-import { layerIndex, pairOf } from "./state.js";
-import { sensesNote } from "./trust.js";
+import { brief, h, number, show, svg } from "../dom.js";
+import { requests } from "../engine.js";
+import { layerIndex, pairOf } from "../state.js";
+import { sensesNote } from "../trust.js";
 import { HEIGHT, WIDTH, include, zoomable, zoomButtons } from "./zoom.js";
 
 const EDGE = 34;

@@ -20,4 +20,4 @@
 #define TANH tanh_exactly
 #define GROUP 1
 #define FRESH(weights) touch(weights)
-#include "kernel.h"
+#include "../kernel.h"

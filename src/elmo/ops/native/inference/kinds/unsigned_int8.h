@@ -17,4 +17,4 @@
 #define TANH tanh_single
 #define GROUP 4
 #define FRESH(weights) touch(weights)
-#include "kernel.h"
+#include "../kernel.h"

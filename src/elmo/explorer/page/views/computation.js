@@ -1,9 +1,9 @@
 // How it is computed: one word from its bytes through the char CNN, the two directions and the mix, in numbered steps.
 
-import { badge, brief, h, number, show, style } from "./dom.js";
-import { requests } from "./engine.js";
-import { pairOf } from "./state.js";
-import { select } from "./sentences.js";
+import { badge, brief, h, number, show, style } from "../dom.js";
+import { requests } from "../engine.js";
+import { pairOf } from "../state.js";
+import { select } from "../sentences.js";
 import { byteGrid, columns, figure, formula, indexed, largest, named, paint, strip } from "./strips.js";
 
 export const computationView = {

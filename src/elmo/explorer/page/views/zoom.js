@@ -1,6 +1,6 @@
 // Zoom of the map by its viewBox: wheel, two fingers, buttons and keys. Marks keep their size.
 
-import { h } from "./dom.js";
+import { h } from "../dom.js";
 
 export const WIDTH = 640;
 export const HEIGHT = 480;

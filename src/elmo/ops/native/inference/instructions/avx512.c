@@ -1,17 +1,17 @@
 /* The kernels for AVX-512, with its instructions for bfloat16 and int8 where they are, and without; and with AMX. */
-#include "../processor/processor.h"
-#include "kinds.h"
+#include "../../processor/processor.h"
+#include "../kinds.h"
 
 #if ON_X86 && !defined(NO_AVX512)
 USE(X86_64_V4)
 #include "avx512_vectors.h"
-#include "rows.h"
-#include "gates.h"
+#include "../rows.h"
+#include "../gates.h"
 
-#include "float32.h"
+#include "../kinds/float32.h"
 const Kernels *const elmo_avx512_float32 = &kernels_float32;
 
-#include "stored_bfloat16.h"
+#include "../kinds/stored_bfloat16.h"
 const Kernels *const elmo_avx512_stored_bfloat16 = &kernels_stored_bfloat16;
 
 /* Bytes of `value`, negated where the other's are negative. */
@@ -26,7 +26,7 @@ INLINE Words with_sign(Words value, Words sign) {
 #define DOT(sums, factor, weights)                                                                                     \
     add_words(sums, _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_abs_epi8(factor), with_sign(weights, factor)),       \
                                       _mm512_set1_epi16(1)))
-#include "signed_int8.h"
+#include "../kinds/signed_int8.h"
 const Kernels *const elmo_avx512_int8 = &kernels_int8;
 USE_END
 
@@ -61,7 +61,7 @@ static float int8_row_avx512(const float *from, int64_t size, int64_t groups, ui
 #define KIND(name) name##_int8_vnni
 #define CONVERT int8_row_avx512
 #define DOT dot_vnni
-#include "unsigned_int8.h"
+#include "../kinds/unsigned_int8.h"
 const Kernels *const elmo_avx512_int8_vnni = &kernels_int8_vnni;
 USE_END
 
@@ -71,7 +71,7 @@ USE(X86_64_V4 ",avx512vnni,amx-tile,amx-int8")
 #define CONVERT int8_row_avx512
 #define DOT_TILES _tile_dpbusd
 #define LOAD_SUMS(at) load_words(at)
-#include "unsigned_int8.h"
+#include "../kinds/unsigned_int8.h"
 const Kernels *const elmo_amx_int8 = &kernels_int8_amx;
 USE_END
 #endif
@@ -96,7 +96,7 @@ INLINE Floats dot_bfloat16(Floats sums, Words rows, Words weights) {
 #define KIND(name) name##_bfloat16
 #define CONVERT bfloat16_row_avx512
 #define DOT dot_bfloat16
-#include "bfloat16.h"
+#include "../kinds/bfloat16.h"
 const Kernels *const elmo_avx512_bfloat16 = &kernels_bfloat16;
 USE_END
 
@@ -106,7 +106,7 @@ USE(X86_64_V4 ",avx512bf16,amx-tile,amx-bf16")
 #define CONVERT bfloat16_row_avx512
 #define DOT_TILES _tile_dpbf16ps
 #define LOAD_SUMS(at) load(at)
-#include "bfloat16.h"
+#include "../kinds/bfloat16.h"
 const Kernels *const elmo_amx_bfloat16 = &kernels_bfloat16_amx;
 USE_END
 #endif

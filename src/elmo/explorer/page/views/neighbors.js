@@ -1,9 +1,9 @@
 // Neighbors: for each layer, the nearest other words and the nearest uses of the same word, A beside B.
 
-import { badge, h, number, show, style } from "./dom.js";
-import { requests } from "./engine.js";
-import { pairOf } from "./state.js";
-import { sensesNote, shareFor } from "./trust.js";
+import { badge, h, number, show, style } from "../dom.js";
+import { requests } from "../engine.js";
+import { pairOf } from "../state.js";
+import { sensesNote, shareFor } from "../trust.js";
 
 export const neighborsView = {
   load: (engine, state) => Promise.all(pairOf(state).map((one) => engine.ask("neighbors", requests.neighbors(state, one)))),
