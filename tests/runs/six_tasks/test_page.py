@@ -113,13 +113,13 @@ def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(page, tmp_p
 
 def test_epochs_are_compared_with_one_bilm_alone(page, tmp_path):
     for name in ("coref", "coref-shorter"):
-        shutil.copy(page.RECORDS / f"{name}.table1.json", tmp_path)
+        shutil.copy(page.RECORDS / "coref.table1.json", tmp_path / f"{name}.table1.json")
     assert "No record yet." not in page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
     newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))
-    ner = json.loads((page.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
-    newer["systems"][1]["inputs"]["bilm"] = ner["systems"][1]["inputs"]["bilm"]
+    older = json.loads((page.RECORDS / "squad.table1.json").read_text(encoding="utf-8"))
+    newer["systems"][1]["inputs"]["bilm"] = older["systems"][1]["inputs"]["bilm"]
     (tmp_path / "coref.table1.json").write_text(json.dumps(newer))
     with pytest.raises(
-        ConfigError, match=r"the records of coref with different epochs are of small-en 2 and small-en \d:"
+        ConfigError, match=r"the records of coref with different epochs are of small-en \d and small-en \d:"
     ):
         page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
