@@ -171,6 +171,20 @@ def test_arguments_without_sense_are_named(arguments, message, javascript, folde
         javascript(f"return (await load({arguments})).describe();", where=str(folder))
 
 
+def test_what_describe_gives_is_the_callers_own(javascript, folder):
+    code = """
+    const elmo = await load(given.where);
+    const before = elmo.embed(["the", "bank"]).data;
+    const told = elmo.describe();
+    told.config.max_characters_per_token = 3;
+    told.metadata.language = "xx";
+    const found = [before, elmo.embed(["the", "bank"]).data, elmo.describe().config.max_characters_per_token];
+    return found.map((it) => it.toString());
+    """
+    before, after, limit = javascript(code, where=str(folder))
+    assert before == after and limit != "3"
+
+
 def test_a_url_is_an_address(javascript, folder):
     code = "return (await load(new URL(given.where))).describe();"
     assert javascript(code, where=folder.as_uri())["exact"] is True

@@ -15,7 +15,7 @@ export interface LoadOptions {
   onProgress?: (progress: Progress) => void;
   /**
    * true (default): weights as the model stores them, sums as exact as float32: the vectors of Python's `Embedder`, up to
-   * 5e-5. false: int8, as `Embedder(dtype="int8")`: coarser, and about twice as fast.
+   * 5e-5 in ordinary sentences. false: int8, as `Embedder(dtype="int8")`: coarser, and about twice as fast.
    */
   exact?: boolean;
   /** Files that are in memory already, by name; "elmo.wasm" may be one of them. The others are read from the folder. */
@@ -68,7 +68,8 @@ export interface Description {
 export interface Elmo {
   /** A text's tokens, as elmo's tokenizer "auto" splits it. */
   tokenize(text: string): string[];
-  /** The vectors of a sentence, or of several: each is the same alone and among others, bit for bit. */
+  /** The vectors of a sentence, or of several: each is the same alone and among others, bit for bit. [] is one sentence,
+   * without tokens. */
   embed(tokens: readonly string[]): Vectors;
   embed(sentences: readonly (readonly string[])[]): Vectors[];
   /**

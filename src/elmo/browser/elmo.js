@@ -117,15 +117,13 @@ class Elmo {
     }
     await checkHashes(this.#architecture, vocabulary);
     const found = readTensors(softmax, "softmax.safetensors");
-    const made = new Softmax(this.#network, found.tensors, vocabulary);
     await checkTensors(this.#network.kernels, found, "softmax.safetensors");
-    return made;
+    return new Softmax(this.#network, found.tensors, vocabulary);
   }
 
   describe() {
     const { layers, dimensions } = this.#network;
-    const { config, facts } = this.#architecture;
-    const { metadata } = facts;
+    const { config, metadata } = structuredClone({ config: this.#architecture.config, metadata: this.#architecture.facts.metadata });
     return { layers, dimensions, exact: this.#exact, state: "zero", boundaries: [...BOUNDARIES], config, metadata };
   }
 }

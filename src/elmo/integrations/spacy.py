@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from elmo.disk.json_file import read_json, write_json
 from elmo.errors import ConfigError, MissingExtraError
@@ -78,13 +78,16 @@ class _Made:
     starts: list[int]
     """Where each token begins in the text."""
     ends: list[int]
+    are_words: Bool[np.ndarray, " tokens"]
+    """Whitespace has zeros, which don't count in a mean."""
     vectors: Float32[np.ndarray, "tokens width"]
 
     def vector(self, token: Token) -> Float32[np.ndarray, " width"]:
         first, last = bisect_left(self.starts, token.idx), bisect_right(self.ends, token.idx + len(token))
         if self.starts[first:][:1] != [token.idx] or self.ends[last - 1] != token.idx + len(token):
             raise ConfigError(f"the token {token.text!r} has no ELMo vector of its own. {_AFTERWARDS}")
-        return self.vectors[first:last].mean(axis=0)
+        words = self.are_words[first:last]
+        return self.vectors[first:last][words if words.any() else ~words].mean(axis=0)
 
 
 class _Vectors(np.ndarray):
@@ -97,7 +100,8 @@ class _Vectors(np.ndarray):
     def of(cls, doc: Doc, vectors: Float32[np.ndarray, "tokens width"]) -> "_Vectors":
         found = vectors.view(cls)
         starts, ends = [token.idx for token in doc], [token.idx + len(token) for token in doc]
-        found._facts = _Made(doc.text, starts, ends, vectors)
+        are_words = np.array([not token.is_space for token in doc], dtype=bool)
+        found._facts = _Made(doc.text, starts, ends, are_words, vectors)
         return found
 
     def __array_finalize__(self, source: object) -> None:
@@ -213,7 +217,9 @@ def _vector(part: Doc | Span | Token) -> Float32[np.ndarray, " width"]:
         )
     tokens = [part] if isinstance(part, Token) else [token for token in part if not token.is_space]
     rows = _rows(tokens, doc)
-    return rows[0] if isinstance(part, Token) else (np.mean(rows, axis=0) if rows else np.zeros(doc.tensor.shape[1:]))
+    if isinstance(part, Token):
+        return rows[0]
+    return np.mean(rows, axis=0) if rows else np.zeros(doc.tensor.shape[1:], np.float32)
 
 
 def _rows(tokens: list[Token], doc: Doc) -> list[Float32[np.ndarray, " width"]]:

@@ -157,8 +157,9 @@ class ReadTexts:
     @property
     def headers(self) -> dict[str, str]:
         """The warnings as headers of the answer."""
-        shown = "; ".join(self.warnings).encode("ascii", "backslashreplace").decode("ascii").replace('"', "'")
-        return {"Warning": f'299 elmo "{shown}"'} if shown else {}
+        shown = "; ".join(self.warnings).encode("ascii", "backslashreplace").decode("ascii")
+        quoted = re.sub(r'[\\"]', r"\\\g<0>", shown)  # as RFC 9110 quotes strings
+        return {"Warning": f'299 elmo "{quoted}"'} if shown else {}
 
 
 def listed(given: str | Sequence[Text], name: str, settings: ServeSettings) -> dict[str, Text]:

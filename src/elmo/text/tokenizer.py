@@ -253,8 +253,8 @@ def _marks() -> str:
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
 
 
-# Brackets around a token or around nothing.
-_MARK = re.compile(r"\[([^\[\]\s]*)\]")
+# Brackets around a token or around nothing; not beside others, where the token itself may be a bracket.
+_MARK = re.compile(r"(?<!\[)\[([^\[\]\s]*)\](?!\])")
 
 
 def marked(text: str) -> tuple[list[str], int]:

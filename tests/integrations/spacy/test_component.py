@@ -191,6 +191,18 @@ def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_
     np.testing.assert_array_equal(part[0]._.elmo, again[1]._.elmo)
 
 
+def test_whitespace_in_a_merged_token_does_not_count_in_its_mean(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    doc = nlp("in New  York  ")
+    before = doc[1:4]._.elmo.copy()
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:4])
+    np.testing.assert_allclose(doc[1]._.elmo, before, rtol=1e-6)
+    assert doc[2].is_space and not doc[2]._.elmo.any()
+    assert nlp("  ")._.elmo.dtype == np.float32
+
+
 def test_tokens_are_read_with_plain_quotes_unless_that_is_switched_off(tiny_model_of_words):
     with_plain, as_written = spacy.blank("en"), spacy.blank("en")
     with_plain.add_pipe("elmo", config={"model": tiny_model_of_words})

@@ -27,7 +27,12 @@ const SCRIPTS = {
   Malayalam: "MALAYALAM", Sinhala: "SINHALA", Thai: "THAI", Lao: "LAO", Tibetan: "TIBETAN", Myanmar: "MYANMAR", Khmer: "KHMER", Mongolian: "MONGOLIAN",
   Georgian: "GEORGIAN", Armenian: "ARMENIAN", Ethiopic: "ETHIOPIC", Cherokee: "CHEROKEE", Syriac: "SYRIAC", Thaana: "THAANA", Bopomofo: "BOPOMOFO",
 };
-const LETTERS = Object.entries(SCRIPTS).map(([script, name]) => [name, new RegExp(`^\\p{Script=${script}}$`, "u")]);
+const FORMS = [
+  ["FULLWIDTH", /[\uff01-\uff5e]/u], ["HALFWIDTH", /[\uff65-\uffdc]/u], ["MATHEMATICAL", /[\u{1d400}-\u{1d7ff}]/u],
+  ["IDEOGRAPHIC", /[\u3005\u3006]/u], ["MODIFIER", /[\u02b0-\u02ff\u1d2c-\u1d6a]/u],
+];
+const OTHER = "of another script"; // the name of a script that isn't listed
+const LETTERS = [...FORMS, ...Object.entries(SCRIPTS).map(([script, name]) => [name, new RegExp(`^\\p{Script=${script}}$`, "u")])];
 
 // A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known.
 export class FirstLook {
@@ -80,7 +85,8 @@ export class FirstLook {
     if (total < FEWEST_LETTERS) return null;
     const [script, count] = mostCommon(scripts)[0], own = (this.scripts.get(script) ?? 0) / ownTotal;
     if (count / total < 0.5 || !ownTotal || own >= LEAST_SHARE_OF_SCRIPT) return null;
-    return `${percent(count / total)} of its letters are ${script[0]}${script.slice(1).toLowerCase()}, of the letters in the model's vocabulary ${percent(own, 1)}`;
+    const name = script === OTHER ? OTHER : `${script[0]}${script.slice(1).toLowerCase()}`;
+    return `${percent(count / total)} of its letters are ${name}, of the letters in the model's vocabulary ${percent(own, 1)}`;
   }
 
   byCommonWords(tokens) {
@@ -129,8 +135,9 @@ function plainMarks(vocabulary) {
 function scriptsOf(tokens) {
   const found = new Map();
   for (const [letter, count] of counted(tokens.join(""))) {
-    const script = LETTERS.find(([, pattern]) => pattern.test(letter))?.[0];
-    if (script && HAS_LETTER.test(letter)) found.set(script, (found.get(script) ?? 0) + count);
+    if (!HAS_LETTER.test(letter)) continue;
+    const script = LETTERS.find(([, pattern]) => pattern.test(letter))?.[0] ?? OTHER;
+    found.set(script, (found.get(script) ?? 0) + count);
   }
   return found;
 }
@@ -143,4 +150,9 @@ function counted(items) {
 
 const mostCommon = (counts) => [...counts].sort(([, a], [, b]) => b - a);
 const sum = (counts) => [...counts.values()].reduce((total, count) => total + count, 0);
-const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
+// As Python rounds: a half to the even digit.
+function percent(share, digits = 0) {
+  const scaled = 100 * share * 10 ** digits;
+  const rounded = scaled % 1 === 0.5 ? 2 * Math.round(scaled / 2) : Math.round(scaled);
+  return `${(rounded / 10 ** digits).toFixed(digits)}%`;
+}

@@ -45,8 +45,8 @@ function mismatch(value, kind, place, defaults = {}) {
   }
   if (typeOf(value) !== "object") return { place, reason: `Expected \`object\`, got \`${typeOf(value)}\`` };
   return first([
-    ...Object.keys(value).map((name) => () => (name in kind ? mismatch(value[name], kind[name], `${place}.${name}`) : { place, reason: `Object contains unknown field \`${name}\`` })),
-    ...Object.keys(kind).map((name) => () => (name in value || name in defaults ? null : { place, reason: `Object missing required field \`${name}\`` })),
+    ...Object.keys(value).map((name) => () => (Object.hasOwn(kind, name) ? mismatch(value[name], kind[name], `${place}.${name}`) : { place, reason: `Object contains unknown field \`${name}\`` })),
+    ...Object.keys(kind).map((name) => () => (Object.hasOwn(value, name) || Object.hasOwn(defaults, name) ? null : { place, reason: `Object missing required field \`${name}\`` })),
   ]);
 }
 

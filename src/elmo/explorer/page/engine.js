@@ -50,9 +50,13 @@ async function fetched(route, request) {
   const answer = await response.json().catch(() => null);
   if (!response.ok) throw new Error(answer?.error?.message ?? `The server answered with status ${response.status}.`);
   const told = response.headers.get("Warning");
-  if (told) answer.warning = told.slice(told.indexOf('"') + 1, -1);
+  if (told) answer.warning = unquoted(told.slice(told.indexOf('"') + 1, -1));
   return answer;
 }
+
+// The header's quoted string, in which other characters than ASCII's are written as Python does.
+const unquoted = (text) =>
+  text.replace(/\\(.)/g, "$1").replace(/\\(?:x(..)|u(.{4})|U(.{8}))/g, (_, ...codes) => String.fromCodePoint(parseInt(codes.find(Boolean), 16)));
 
 // The requests of the views. The order of the fields is that of the server's kept answers.
 export const requests = {

@@ -14,20 +14,24 @@ export function download(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+// The places whose neighbors and words a saved page has: of a long sentence its beginning, and around the selected token.
+const MOST_SAVED = 40;
+const saved = ({ tokens, place }) => [...tokens.keys()].filter((i) => i < MOST_SAVED || Math.abs(i - place) <= 1);
+
 // One file with all views of the shown sentences: every token's neighbors and words, the map of the selected ones.
 export async function pageWithAnswers(engine, state, info) {
   const model = info.models.find((one) => one.name === state.model);
   const pair = pairOf(state);
   const wanted = [["mixes", null], ["text", { model: state.model }]];
   for (const weights of state.layer === "mix" ? [state, { ...state, layer: "0" }] : [state]) {
-    for (const one of pair) for (let place = 0; place < Math.min(40, one.tokens.length); place++) {
+    for (const one of pair) for (const place of saved(one)) {
       if (model.text) wanted.push(["neighbors", requests.neighbors(weights, { ...one, place })]);
     }
     if (model.text) wanted.push(["occurrences", requests.occurrences(weights, pair)]);
     wanted.push(["similarity", requests.similarity(weights, pair[0], pair.at(-1))], ["similarity", requests.similarity(weights, pair[0], pair[0])]);
   }
   if (model.has_computation) for (const one of pair) wanted.push(["computation", requests.computation(state, one)]);
-  if (model.has_softmax) for (const one of pair) for (let place = 0; place < Math.min(40, one.tokens.length); place++) {
+  if (model.has_softmax) for (const one of pair) for (const place of saved(one)) {
     wanted.push(["substitutes", requests.substitutes(state, { ...one, place })]);
   }
   const example = { sentences: pair.map((one) => one.tokens), places: pair.map((one) => one.place), works: true, noun: state.noun || null };
@@ -44,7 +48,8 @@ export async function pageWithAnswers(engine, state, info) {
 }
 
 const python = (value) => JSON.stringify(value);
-const shell = (text) => `"${text.replace(/[\\"$`]/g, "\\$&")}"`;
+const shell = (text) => (/[\\"$`!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`);
+const hasBracket = ({ tokens }) => tokens.some((token) => /[[\]]/.test(token)); // which a mark can't be told from
 const bracketed = ({ tokens, place }) => tokens.map((token, i) => (i === place ? `[${token}]` : token)).join(" ");
 
 export function codeOf(state, model) {
@@ -65,7 +70,8 @@ export function codeOf(state, model) {
     map: [], compare: [], computation: [],
     gap: pair.map((one) => `elmo substitutes ${state.model} ${shell(bracketed(one))}`),
   };
-  return { python: [...load, ...calls[state.view]].join("\n"), command: commands[state.view].join("\n") };
+  const command = pair.some(hasBracket) ? "" : commands[state.view].join("\n");
+  return { python: [...load, ...calls[state.view]].join("\n"), command };
 }
 
 // A view as SVG: what the browser has laid out, drawn again as boxes, lines of text and shapes.
