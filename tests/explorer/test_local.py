@@ -4,6 +4,7 @@ import json
 import random
 import re
 import subprocess
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,7 @@ TEXTS = {
         "ｶﾀｶﾅｶﾀｶﾅ",
         "ʰʲʷʸʰʲʷʸ",
         "abcde가나다",
+        unicodedata.normalize("NFD", "கொடு أَحمد café"),
         "敏捷的棕色狐狸跳过了懒狗",
         " \n a\nb ",
         "",

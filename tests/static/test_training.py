@@ -1,6 +1,7 @@
 """Static vectors trained here: GloVe against plain loops, word2vec and fastText through gensim."""
 
 import math
+import unicodedata
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -159,6 +160,11 @@ def test_words_are_counted_lower_cased_and_bounded(animals_and_stones):
     words, num_sentences = count_words(corpus, 5, 0, SILENT)
     assert ("marble" in words, "Marble" in words, "rare" in words, num_sentences) == (True, False, False, 601)
     assert len(count_words(corpus, 1, 3, SILENT)[0]) == 3
+
+
+def test_letters_that_are_taken_apart_are_words_of_whole_ones(tmp_path):
+    (tmp_path / "text.txt").write_text(unicodedata.normalize("NFD", "학교 café\n"), encoding="utf-8")
+    assert list(Corpus((tmp_path / "text.txt",)).sentences()) == [["학교", "café"]]
 
 
 def test_texts_that_give_no_vectors_are_refused(tmp_path, animals_and_stones):

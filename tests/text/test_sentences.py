@@ -95,6 +95,14 @@ def test_korean_in_cp949_is_told_from_other_encodings(tmp_path):
     with pytest.raises(TextError, match="it looks like Korean in CP949, as Excel saves it. Use --encoding cp949"):
         list(read_sentences(path))
     assert list(read_sentences(path, encoding="cp949")) == [["번호,본문"]]
+    for text, other in (
+        ("今日は天気です", "shift_jis"),
+        ("今日は天気です", "euc_jp"),
+        ("今天天气很好，我们去公园。", "gb18030"),
+    ):
+        path.write_bytes(text.encode(other))
+        with pytest.raises(TextError, match="it looks like another script than Latin"):
+            list(read_sentences(path))
     path.write_bytes("déjà été naïf Größe\n".encode("latin-1"))
     with pytest.raises(TextError, match="Use --encoding latin-1"):
         list(read_sentences(path))

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError
+from elmo.text.reading.spans import INVISIBLE
 from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import _marks, split_sentences, tokenizer
+from elmo.text.tokenizer import combining_marks, split_sentences, tokenizer
 
 tokens = tokenizer("unicode")
 
@@ -98,9 +99,13 @@ def test_decomposed_korean_and_accents_stay_in_one_word():
     assert tokens(text) == text.split()
 
 
+def test_marks_of_the_direction_of_writing_are_left_out():
+    assert tokens("\u202bשלום\u202c سلام\u061c \u2067(a)\u2069 b\u200f") == ["שלום", "سلام", "(", "a", ")", "b"]
+
+
 @given(st.text(st.characters()))
 def test_no_character_is_lost_or_changed(text):
-    invisible = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff"))
+    invisible = dict.fromkeys(map(ord, INVISIBLE))
     assert "".join(tokens(text)) == "".join(text.split()).translate(invisible)
 
 
@@ -174,7 +179,7 @@ def test_a_mail_address_has_a_name_of_at_most_64_characters():
 
 
 def test_no_combining_mark_is_overlooked():
-    marks = re.compile(f"[{_marks()}]")
+    marks = re.compile(f"[{combining_marks()}]")
     others = [
         code
         for code in range(0x300, sys.maxunicode)

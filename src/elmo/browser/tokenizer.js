@@ -8,7 +8,7 @@ const TITLES = "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|Prof|Rev|Hon|St|Gen|Col|Maj|Capt|Lt
 const ABBREVIATIONS = "etc|al|Jr|Inc|Ltd|Co|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Mt|Ft|Ph\\.D|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|"
   + "Dec|Mon|Tue|Wed|Thu|Fri|Sat|usw|bzw";
 const ALPHABET = "A-Za-zÀ-ɏͰ-ӿ", CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я", HANGUL = "\uac00-\ud7a3";
-const INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff";
+const INVISIBLE = "\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff";
 const IDEOGRAPHS = "\\u3007\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 // Python's classes of characters: JavaScript's \w and \d are ASCII, and its \s has other members.
 export const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";

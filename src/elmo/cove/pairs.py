@@ -20,6 +20,7 @@ from elmo.cove.network import BEGINNING_ID, END_ID, PADDING_ID, SPECIAL_WORDS, U
 from elmo.errors import ConfigError, TextError
 from elmo.shapes import Float, Int
 from elmo.static.vectors import StaticVectors
+from elmo.text.reading.as_trained import as_trained
 from elmo.text.sentences import read_sentences
 
 # Of a line that is scored or translated: those of its batch are padded to its length.
@@ -66,8 +67,8 @@ def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
                     "batch is padded to its length. Split it into sentences, or leave the pair out."
                 )
             if all(1 <= len(sentence) <= (longest or len(sentence)) for sentence in (one, other)):
-                found.sources.append([_plain(word) for word in one])
-                found.targets.append([_plain(word) for word in other])
+                found.sources.append([_plain(word) for word in as_trained(one, {})])
+                found.targets.append([_plain(word) for word in as_trained(other, {})])
             else:
                 num_left_out += 1
     if not found.sources:

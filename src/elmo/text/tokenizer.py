@@ -221,7 +221,7 @@ def _without_clitics(word: str) -> Iterator[str]:
 @cache
 def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     """The first alternative that fits, from the left."""
-    mark = f"[{_marks()}\u200c\u200d\u00ad]"
+    mark = f"[{combining_marks()}\u200c\u200d\u00ad]"
     letter = rf"(?:\w{mark}*)" if is_korean else rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
     apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
     joiner = rf"(?:[·\-\u2010\u2011]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
@@ -245,7 +245,8 @@ def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     return re.compile("|".join(alternatives))
 
 
-def _marks() -> str:
+@cache
+def combining_marks() -> str:
     """All combining marks, as ranges for a character class: without them, as in \\w, Hindi words would fall apart."""
     codes = [code for place in _PLACES_OF_MARKS for code in place if unicodedata.category(chr(code))[0] == "M"]
     starts = [code for code, before in zip(codes, [-1, *codes], strict=False) if code != before + 1]

@@ -42,6 +42,14 @@ def test_neighbors_are_shown_for_every_layer(folder, capsys):
     assert "layer 2" in page and "[bank] lent money" in page
 
 
+def test_a_sentence_is_read_as_the_text_was(folder, capsys):
+    for sentence in ("the [bänk] is here", "the [ba\u0308nk] is here"):
+        assert analyze.main(["neighbors", str(folder), sentence]) == 0
+    captured = capsys.readouterr()
+    first, second = captured.out.split("the [bänk] is here")[1:]
+    assert first.strip() == second.strip() and "It is read in NFC" in captured.err
+
+
 def test_senses_of_a_word_have_neighbors_of_their_own(folder, tmp_path, capsys):
     # A word, its global vector, and its senses with their centroids.
     words = ["bank 2", "0 0", "1 0", "0 1", "0 1", "1 0", "river 1", "1 0", "1 0", "1 0", "money 1", *["0 1"] * 3]

@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shlex
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -201,3 +202,9 @@ def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_pa
     for reading, words in ((TextReading(tokenizer="auto"), ("It", "rains", ".")), (TextReading(), ("It", "rains."))):
         (found,) = TASK.read_unlabelled(tmp_path / "text.txt", CorefSettings(), reading)
         assert tuple(found.sentences[0]) == words
+
+
+def test_raw_text_is_read_with_letters_composed(tmp_path):
+    (tmp_path / "text.txt").write_text(unicodedata.normalize("NFD", "한국에 café 있다\n"), encoding="utf-8")
+    (found,) = TASK.read_unlabelled(tmp_path / "text.txt", CorefSettings(), TextReading(tokenizer="auto"))
+    assert found.sentences == (("한국에", "café", "있다"),)

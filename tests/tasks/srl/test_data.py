@@ -12,9 +12,11 @@ from elmo.tasks.srl.data import (
     one_by_one,
     read_predicates,
     read_roles,
+    sentences_with_predicates,
     write_props,
     write_roles,
 )
+from elmo.tasks.task import TextReading
 
 CONLL2012 = """#begin document (a/b); part 000
 a/b   0   0   She    PRP  (TOP*  -     -   -  -  *  (ARG0*)    *        -
@@ -103,6 +105,20 @@ def test_marked_text_has_predicates_and_is_written_as_conll2005(read):
     ]
     (again,) = read("\n".join(lines))
     assert [proposition.predicate for proposition in again.propositions] == [(1, 2), (4, 5)]
+
+
+@pytest.mark.parametrize(
+    "text", ["She - (A0*)\nasked ask (V*)\n", "# a\n\nShe - * (A0*)\nmade make (V*) *\nask ask * (V*)\n"]
+)
+def test_columns_of_roles_are_told_from_text_whatever_the_file_is_called(tmp_path, text):
+    (tmp_path / "data.txt").write_text(text, encoding="utf-8")
+    (found,) = sentences_with_predicates(tmp_path / "data.txt", TextReading())
+    assert found.tokens[0] == "She" and len(found.propositions) == text.count("(V*")
+
+
+def test_text_with_stars_is_text(tmp_path):
+    (tmp_path / "data.txt").write_text("She asked * him\nthey * ran\n", encoding="utf-8")
+    assert len(list(sentences_with_predicates(tmp_path / "data.txt", TextReading()))) == 2
 
 
 def test_predicates_are_read_from_columns_with_and_without_roles(tmp_path):

@@ -17,6 +17,7 @@ from jaxtyping import Bool
 from elmo.errors import TextError
 from elmo.text.files.lines import utf8_lines
 from elmo.text.formats.columns import ColumnSentence, column_sentences
+from elmo.text.reading.as_trained import composed
 
 TagColumn = Literal["upos", "xpos"]
 """UPOS: the 17 tags that all languages share; XPOS: the treebank's own (for English, those of the Penn Treebank)."""
@@ -61,7 +62,7 @@ def _words(sentence: ColumnSentence, path: Path | str, column: TagColumn) -> lis
                 f"{path}:{number}: the word {word!r} has no {column.upper()}. Choose the other column (--tags), or fix "
                 "the line."
             )
-        words.append((word, tag))
+        words.append((composed(word)[0], tag))
     return words
 
 

@@ -7,7 +7,7 @@ import { repr } from "./requests.js";
 const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"' };
 const DASHES = { "\u2013": "--", "\u2014": "--", "\u2015": "--", "\u2212": "-" };
 const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
-const TAKEN_APART = /[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[\p{L}\p{N}][\u0300-\u036f\u0653-\u0655\u3099\u309a]+/gu;
+const TAKEN_APART = /[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[\p{L}\p{N}]\p{M}+/gu;
 
 const NOT_DIGIT = "[\\p{L}\\p{Nl}\\p{No}]";
 const REMAINS = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
+from elmo.text.reading.as_trained import as_trained
 from elmo.text.sentences import OnBadText, Tokenize, read_sentences
 
 
@@ -60,7 +61,8 @@ class Corpus:
                 field=self.field,
             )
             for sentence in found:
-                words = [word.lower() for word in sentence] if self.lower_case else sentence
+                words = as_trained(sentence, {})
+                words = [word.lower() for word in words] if self.lower_case else words
                 step = self.longest or max(1, len(words))
                 yield from (words[start : start + step] for start in range(0, len(words), step))
 

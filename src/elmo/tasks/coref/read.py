@@ -13,6 +13,7 @@ from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.form import require_plain_text
+from elmo.text.reading.as_trained import composed
 from elmo.text.tokenizer import split_sentences
 
 
@@ -21,7 +22,7 @@ def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], l
 
     Raises TextError if there is no word in it.
     """
-    sentences = (tokenize(sentence) for sentence in split_sentences("\n".join(lines)))
+    sentences = (tokenize(sentence) for sentence in split_sentences(composed("\n".join(lines))[0]))
     found = tuple(tuple(tokens) for tokens in sentences if tokens)
     if not found:
         raise TextError(f"{source}: there is no word in it. Pass a text, or documents in CoNLL-2012 columns.")

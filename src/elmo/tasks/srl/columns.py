@@ -12,7 +12,7 @@ Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; i
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, dropwhile, takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -219,6 +219,13 @@ def is_conll2012(lines: Iterable[str]) -> bool:
     layout = LAYOUTS["conll2012"]
     has_numbers = len(row) > layout.roles and row[_PART].isdecimal() and row[_TOKEN_NUMBER].isdecimal()
     return has_numbers and _are_cells(row[layout.roles : len(row) - layout.after])
+
+
+def begins_with_roles(lines: Iterable[str]) -> bool:
+    """Whether a file's first sentence is one of columns, with a column of roles in brackets for each predicate."""
+    filled = dropwhile(lambda line: not line.strip() or line.startswith("#"), lines)
+    rows = [cells_of_row(line, at_tabs=False) for line in takewhile(str.strip, filled)]
+    return bool(rows) and any(_fits(rows, LAYOUTS[name]) for name in ("props", "conll2005"))
 
 
 def _detected(blocks: Sequence[Sequence[Sequence[str]]]) -> LayoutName:

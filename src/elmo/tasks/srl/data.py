@@ -13,6 +13,7 @@ from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
     LayoutName,
+    begins_with_roles,
     column_of_spans,
     first_nested,
     is_conll2012,
@@ -278,7 +279,8 @@ def _layout(path: Path | str, encoding: str) -> LayoutName | Literal["auto"] | N
         return None
     if is_conll2012(labelled_lines(path, encoding)):
         return "conll2012"
-    return "auto" if _COLUMNS & set(Path(path).suffixes) else None
+    is_columns = _COLUMNS & set(Path(path).suffixes) or begins_with_roles(labelled_lines(path, encoding))
+    return "auto" if is_columns else None
 
 
 def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:

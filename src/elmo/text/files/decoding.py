@@ -20,6 +20,7 @@ only to convert the file, where its format says UTF-8."""
 _BOM = b"\xef\xbb\xbf"
 # Bytes above ASCII; in text of Latin letters few of them stand together.
 _HIGH = re.compile(rb"[\x80-\xff]+")
+_LEAST_SHARE_OF_SYLLABLES = 0.9
 _LONGEST_OF_LATIN = 4
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
@@ -167,12 +168,16 @@ def _reencoded(encoding: str, remedy: Remedy) -> str:
 
 
 def _is_korean(line: bytes) -> bool:
-    """Whether it is a line of Korean in CP949, of which EUC-KR is a part; text in latin-1 hardly ever decodes so."""
+    """Whether it is a line of Korean in CP949, of which EUC-KR is a part; text in latin-1 hardly ever decodes so.
+
+    Chinese and Japanese do, but much of it as Hanja, jamo and syllables that EUC-KR doesn't have.
+    """
     try:
-        text = line.decode("cp949")
+        letters = [it for it in line.decode("cp949") if it.isalpha() and not it.isascii()]
     except UnicodeDecodeError:
         return False
-    return sum("가" <= character <= "힣" for character in text) >= 2
+    common = sum("가" <= it <= "힣" and len(it.encode("euc_kr")) == 2 for it in letters)
+    return common >= max(2, _LEAST_SHARE_OF_SYLLABLES * len(letters))
 
 
 def _is_cut(line: bytes, error: UnicodeDecodeError) -> bool:

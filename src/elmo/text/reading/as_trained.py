@@ -10,10 +10,12 @@ Tokens are replaced after the text was split, so their places in the text stay: 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from elmo.shapes import Int
+from elmo.text.tokenizer import combining_marks
 
 QUOTES = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
@@ -27,10 +29,13 @@ _OTHERS = {**dict.fromkeys("\u2010\u2011\u2012", "-"), "\u2026": "..."}
 Marks = Mapping[int, str]
 """Code point -> what it is read as, for `str.translate`."""
 
-# A letter with what is combined with it, or the parts of a Korean syllable.
-_TAKEN_APART = re.compile(
-    "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\W_][\u0300-\u036f\u0653-\u0655\u3099\u309a]+"
-)
+
+@cache
+def _taken_apart() -> re.Pattern[str]:
+    """A letter with what is combined with it, or the parts of a Korean syllable."""
+    return re.compile(
+        f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\W_][{combining_marks()}]+"
+    )
 
 
 def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
@@ -69,7 +74,7 @@ def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
     parts: list[str] = []
     places: list[int] = []
     end = 0
-    for match in _TAKEN_APART.finditer(text):
+    for match in _taken_apart().finditer(text):
         letter = unicodedata.normalize("NFC", match.group())
         if len(letter) < len(match.group()):
             start, stop = match.span()

@@ -60,6 +60,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.embed.embedder import Embedder
     from elmo.mssg import MSSGEncoder
     from elmo.static.vectors import read_static_vectors
+    from elmo.text.reading.as_trained import as_trained
     from elmo.text.tokenizer import marked
 
     require_setting(arguments.top >= 1, "top", arguments.top, "at least 1")
@@ -74,6 +75,8 @@ def record_of(arguments: Arguments) -> Record:
     require_model(index, embedder)
     for tokens, _ in queries:
         warn_of_tokens(tokens, embedder.vocabulary)
+    marks = embedder.reader.marks()
+    queries = [(as_trained(tokens, marks), place) for tokens, place in queries]
     options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
     found = []
     for tokens, place in queries:
