@@ -67,8 +67,8 @@ def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
                     "batch is padded to its length. Split it into sentences, or leave the pair out."
                 )
             if all(1 <= len(sentence) <= (longest or len(sentence)) for sentence in (one, other)):
-                found.sources.append([_plain(word) for word in as_trained(one, {})])
-                found.targets.append([_plain(word) for word in as_trained(other, {})])
+                found.sources.append([_plain(word) for word in as_trained(one)])
+                found.targets.append([_plain(word) for word in as_trained(other)])
             else:
                 num_left_out += 1
     if not found.sources:

@@ -61,7 +61,7 @@ class Corpus:
                 field=self.field,
             )
             for sentence in found:
-                words = as_trained(sentence, {})
+                words = as_trained(sentence)
                 words = [word.lower() for word in words] if self.lower_case else words
                 step = self.longest or max(1, len(words))
                 yield from (words[start : start + step] for start in range(0, len(words), step))

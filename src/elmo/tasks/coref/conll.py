@@ -204,7 +204,7 @@ class _Begun:
         clusters = self.mentions.clusters
         return Document(
             self.key,
-            tuple(tuple(as_trained(sentence, {})) for sentence in self.sentences if sentence),
+            tuple(tuple(as_trained(sentence)) for sentence in self.sentences if sentence),
             tuple(self.speakers),
             tuple(tuple(sorted(mentions)) for mentions in clusters.values()),
             tuple(clusters),

@@ -61,7 +61,7 @@ def _document(line: str, where: str) -> Document:
     if speakers and list(map(len, speakers)) != list(map(len, sentences)):
         raise TextError(f"{where}: 'speakers' must have as many entries as 'sentences' has words. Fix or remove it.")
     clusters = _clusters(values.get("clusters", []), sum(map(len, sentences)), where)
-    key, sentences = (values["doc_key"], ""), tuple(tuple(as_trained(list(it), {})) for it in sentences if it)
+    key, sentences = (values["doc_key"], ""), tuple(tuple(as_trained(list(it))) for it in sentences if it)
     ids = tuple(map(str, range(len(clusters))))
     return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
 

@@ -236,7 +236,7 @@ def _sentence(
 ) -> TaggedSentence:
     tags = [notation.plain(row[places[1]]) or OUTSIDE for row in rows]
     others = [[column for place, column in enumerate(row) if place != places[1]] for row in rows]
-    tokens = as_trained([row[places[0]] for row in rows], {})
+    tokens = as_trained([row[places[0]] for row in rows])
     return TaggedSentence(tokens, spans_of(tags), others, tags, name, lines, document=document)
 
 

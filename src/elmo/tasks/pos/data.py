@@ -88,7 +88,7 @@ def read_untagged_treebank(
         for sentence in part:
             if sentence.tokens:
                 token_place, place = _places_in_treebank(sentence.names, settings, text_name(path))
-                tokens = as_trained([sentence.text[at].split("\t")[token_place] for at in sentence.places], {})
+                tokens = as_trained([sentence.text[at].split("\t")[token_place] for at in sentence.places])
                 yield TagSentence(tokens, text=sentence.text, places=sentence.places, tag_place=place)
 
 
@@ -142,7 +142,7 @@ def _of_treebank(
             report(on_bad, line, message)
             continue
         yield TagSentence(
-            as_trained([row[token_place] for row in rows], {}),
+            as_trained([row[token_place] for row in rows]),
             tags=tags,
             source=name,
             lines=sentence.numbers,
@@ -204,9 +204,7 @@ def _of_columns(
     blocks = (words_alone(it) if places[0] > 0 and it.rows else it for it in found)
     for it, document in sound_blocks(blocks, name, check, on_bad):
         tokens, tags = ([row[place] for row in it.rows] for place in places)
-        yield TagSentence(
-            as_trained(tokens, {}), rows=it.rows, tags=tags, source=name, lines=it.lines, document=document
-        )
+        yield TagSentence(as_trained(tokens), rows=it.rows, tags=tags, source=name, lines=it.lines, document=document)
 
 
 def _places(settings: TokenTaggerSettings, sample: Sequence[Sequence[Sequence[str]]], where: str) -> tuple[int, int]:

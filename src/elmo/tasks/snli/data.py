@@ -239,7 +239,7 @@ def _tokens(fields: Mapping[str, object], side: str, tokenize: Tokenize, where: 
     parse = f"{side}_binary_parse"
     if fields.get(parse):
         leaves = _text(fields, parse, where).split()
-        return as_trained([_BRACKETS.get(leaf, leaf) for leaf in leaves if leaf not in ("(", ")")], {})
+        return as_trained([_BRACKETS.get(leaf, leaf) for leaf in leaves if leaf not in ("(", ")")])
     return tokenize(composed(_text(fields, side, where))[0])
 
 

@@ -128,7 +128,7 @@ class ColumnSentence:
     @property
     def words(self) -> list[str]:
         """The tokens, letters composed; predicates and "-" in a props file."""
-        return as_trained([row[self.layout.word] for row in self.rows], {})
+        return as_trained([row[self.layout.word] for row in self.rows])
 
     @property
     def parts_of_speech(self) -> list[str]:

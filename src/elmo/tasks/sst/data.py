@@ -60,7 +60,7 @@ def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
             tokens.append(_unescaped(text))
     if is_open or not phrases:
         raise _wrong(f"{place}: column {len(line) + 1}", f"the line ends with {len(is_open)} brackets still open")
-    return as_trained(tokens, {}), phrases
+    return as_trained(tokens), phrases
 
 
 def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:

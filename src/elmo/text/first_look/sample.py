@@ -253,7 +253,7 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     if was_auto and punctuation.is_tokenized:
         reading = replace(reading, tokenizer="whitespace")
     tokenize = reading.tokenize if reading.tokenizer in (AUTO, "unicode", "whitespace") else str.split
-    sentences = [as_trained(tokens, {}) for tokens in (*given, *map(tokenize, lines))]
+    sentences = [as_trained(tokens) for tokens in (*given, *map(tokenize, lines))]
     words = [word for row in (*given, *map(str.split, texts)) for word in row]
     several = 0
     if punctuation.is_raw and reading.sentences == "lines":
@@ -314,7 +314,7 @@ class ModelReader:
             reading,
             "the text",
             punctuation_of(raw, named_tokenizer("unicode")) if is_split else Punctuation(),
-            [as_trained(list(tokens), {}) for tokens in islice(sentences, LINES_LOOKED_AT)],
+            [as_trained(list(tokens)) for tokens in islice(sentences, LINES_LOOKED_AT)],
             [word for text in first for word in (text.split() if isinstance(text, str) else text)],
             was_auto=False,
         )

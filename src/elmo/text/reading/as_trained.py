@@ -56,11 +56,14 @@ def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
     return {ord(mark): plain for mark, plain in found.items() if plain is not None}
 
 
-def as_trained(tokens: list[str], marks: Marks) -> list[str]:
-    """The tokens with composed letters and plain marks; the list itself if that changes nothing."""
+def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
+    """The tokens with composed letters and plain marks; the list itself if that changes nothing.
+
+    `marks`: None: all stay as they are.
+    """
     if all(map(str.isascii, tokens)):
         return tokens
-    found = [composed(token)[0].translate(marks) for token in tokens]
+    found = [composed(token)[0].translate(marks or {}) for token in tokens]
     return tokens if found == tokens else found
 
 

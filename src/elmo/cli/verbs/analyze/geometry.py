@@ -55,7 +55,7 @@ def record_of(arguments: Arguments) -> Record:
     require_used_field([arguments.text], form.format, form.field)
     tokenize = tokenizer(arguments.tokenizer)
     lines = read_sentences(arguments.text, tokenize=tokenize, format=form.format, field=form.field)
-    text = [tuple(as_trained(sentence, {})) for sentence in islice(lines, arguments.sentences)]
+    text = [tuple(as_trained(sentence)) for sentence in islice(lines, arguments.sentences)]
     encoders = encoders_of(arguments.encoders, against=arguments.against)
     settings = SampleSettings(least_sentences=arguments.least_sentences, seed=arguments.seed)
     found = geometry(text, encoders, settings, progress=not arguments.results.quiet)
