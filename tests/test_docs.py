@@ -162,8 +162,17 @@ def test_links_lead_somewhere() -> None:
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks)/[\w./-]+\.\w+)`", text):
             assert (ROOT / target).exists(), f"{page.name}: {target}"
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
-            assert "://" in target or (FOLDER / target).exists(), f"{page.name}: {target}"
+        for target, section in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", text):
+            if "://" not in target:
+                other = FOLDER / target if target else page
+                assert other.exists(), f"{page.name}: {target}"
+                assert not section or section in sections(other), f"{page.name}: {target}#{section}"
+
+
+def sections(page: Path) -> set[str]:
+    """The names by which links reach the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower())) for heading in headings}
 
 
 def test_the_perplexity_of_each_source_is_found_as_the_page_says(tmp_path, monkeypatch, capsys):
