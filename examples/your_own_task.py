@@ -37,12 +37,12 @@ class Asker(TaskModel[Example, bool]):
         vectors = self.tokens([words for words, _ in examples])
         return self.top(pool(vectors.input, vectors.mask)).squeeze(1)
 
-    def loss(self, examples):
+    def loss_of(self, outputs, examples):
         asks = torch.tensor([float(bool(asks)) for _, asks in examples], device=self.tokens.device)
-        return nn.functional.binary_cross_entropy_with_logits(self(examples), asks)
+        return nn.functional.binary_cross_entropy_with_logits(outputs, asks)
 
-    def predict(self, examples):
-        return (self(examples) > 0).tolist()
+    def decide(self, outputs, examples):
+        return (outputs[0] > 0).tolist()
 
 
 class Questions(Task[Settings, Example, bool]):

@@ -177,8 +177,9 @@ def _score(model: Any, task: AnyTask, examples: Sequence[Any], settings: Any) ->
     limits = BatchLimits(settings.fit.batch_size, settings.fit.batch_tokens)
     for batch in sorted_batches([task.size(one) for one in examples], limits):
         chosen = [examples[place] for place in batch]
-        model.predict(chosen)
-        model.held_out_loss(chosen)
+        outputs = model(chosen)
+        model.decide([outputs], chosen)
+        model.held_out_loss_of(outputs, chosen)
 
 
 def _row(name: str, cost: Cost, epochs: int) -> list[object]:

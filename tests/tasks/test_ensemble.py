@@ -15,6 +15,7 @@ from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
+from elmo.tasks.coref.network import rank
 from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
@@ -110,11 +111,6 @@ def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
     assert found[0] != found[1], "the models agree, so this shows nothing"
 
 
-def test_a_model_of_another_task_is_no_member():
-    with pytest.raises(TypeError, match="ESIM can't be averaged with Classifier"):
-        model_of("snli", 1).predict_with([model_of("sst", 2)], MODELS["snli"][2])
-
-
 def _assert_close(one, other) -> None:
     """Equal but for rounding of probabilities."""
     one, other = json.loads(json.dumps(one, default=vars)), json.loads(json.dumps(other, default=vars))
@@ -154,7 +150,7 @@ def test_each_tokens_tag_has_the_highest_mean_probability():
 def test_tags_are_the_best_sequence_of_the_mean_scores():
     examples, models = MODELS["ner"][2], [model_of("ner", seed) for seed in (1, 2)]
     found = Ensemble(models).predict([examples[2]])
-    emissions = sum(model._emissions([examples[2]])[0][0] for model in models) / 2
+    emissions = sum(model([examples[2]]).emissions[0] for model in models) / 2
     moves = sum(model.crf.transitions for model in models) / 2
     crf, best = models[0].crf, (-torch.inf, ())
     for tags in product(range(len(models[0].tags)), repeat=3):
@@ -180,7 +176,9 @@ def test_predicates_and_roles_follow_the_mean_probabilities():
     assert any(predicates), "no predicate is found, so this shows nothing"
     given = [_with_predicates(*pair) for pair in zip(examples, predicates, strict=True)]
     instances = Instances.of(given)
-    logits, mask = zip(*(model(own, instances) for model, own in zip(models, vectors, strict=True)), strict=True)
+    logits, mask = zip(
+        *(model.tag_logits(own, instances) for model, own in zip(models, vectors, strict=True)), strict=True
+    )
     mean = sum(one.softmax(dim=2) for one in logits) / 2
     spans = models[0].decode(mean.log(), mask[0])
     assert [list(one.spans) for own in found for one in own] == spans
@@ -189,7 +187,7 @@ def test_predicates_and_roles_follow_the_mean_probabilities():
 @torch.no_grad()
 def test_answers_have_the_best_product_of_the_mean_probabilities():
     examples, models = MODELS["squad"][2], [model_of("squad", seed) for seed in (1, 2)]
-    both = [model._log_probabilities(examples) for model in models]
+    both = [model(examples) for model in models]
     start, end = (sum(one[place].exp() for one in both) / 2 for place in (0, 1))
     for row, (example, found) in enumerate(zip(examples, Ensemble(models).predict(examples), strict=True)):
         count, longest = len(example.passage.tokens), models[0].settings.max_answer_tokens
@@ -207,7 +205,7 @@ def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
     for seed in (1, 2):
         torch.manual_seed(seed)
         models.append(Resolver(everything, LABELS, tokens()).eval())
-    single = [model._ranked(DOCUMENT) for model in models]
+    single = [rank(model([DOCUMENT]), [len(own) for own in DOCUMENT.sentences]) for model in models]
     assert torch.equal(single[0].spans, single[1].spans)
     scores = sum(ranked.scores for ranked in single) / 2
     expected = clusters_of([tuple(span) for span in single[0].spans.tolist()], scores)
@@ -227,10 +225,13 @@ def test_models_that_decide_between_other_things_are_refused():
 class Third(TaskModel):
     """A model of somebody else's, who has not thought of ensembles."""
 
-    def loss(self, examples):
+    def forward(self, examples):
         raise NotImplementedError
 
-    def predict(self, examples):
+    def loss_of(self, outputs, examples):
+        raise NotImplementedError
+
+    def decide(self, outputs, examples):
         return []
 
 

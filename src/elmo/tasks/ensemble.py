@@ -35,8 +35,8 @@ class Ensemble(TaskModel[E, P]):
                 )
         if first.outcomes is None:
             raise ConfigError(
-                f"models of type {type(first).__name__} can't be averaged, because they don't define `outcomes` and "
-                "`predict_with`. Define both, or name a single model."
+                f"models of type {type(first).__name__} can't be averaged, because they don't define `outcomes`. "
+                "Define it, and let `decide` average outputs, or name a single model."
             )
         self.members = nn.ModuleList(models)
         self.tokens = first.tokens
@@ -46,14 +46,17 @@ class Ensemble(TaskModel[E, P]):
         """The single models."""
         return [model for model in self.members if isinstance(model, TaskModel)]
 
-    def loss(self, examples: Sequence[E]) -> Float[Tensor, ""]:
-        """The mean of the models' losses."""
-        return mean_of([model.loss(examples) for model in self.models])
+    def forward(self, examples: Sequence[E]) -> list[Any]:
+        """The outputs of each model."""
+        return [model(examples) for model in self.models]
 
-    def predict(self, examples: Sequence[E]) -> list[P]:
+    def loss_of(self, outputs: list[Any], examples: Sequence[E]) -> Float[Tensor, ""]:
+        """The mean of the models' losses."""
+        return mean_of([model.loss_of(own, examples) for model, own in zip(self.models, outputs, strict=True)])
+
+    def decide(self, outputs: Sequence[list[Any]], examples: Sequence[E]) -> list[P]:
         """The predictions of all models together."""
-        first, *others = self.models
-        return first.predict_with(others, examples)
+        return self.models[0].decide([one for own in outputs for one in own], examples)
 
 
 def load_ensemble(

@@ -6,7 +6,7 @@ Generic in two types: E, an example of its task; P, a prediction.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -34,50 +34,54 @@ P = TypeVar("P")
 
 
 class TaskModel(nn.Module, ABC, Generic[E, P]):
-    """A network that reads its tokens through `tokens`."""
+    """A network that reads its tokens through `tokens`.
+
+    `forward` computes a batch's outputs, such as logits; `loss_of` compares them with the labels, and `decide` makes
+    predictions of them.
+    """
 
     tokens: TokenRepresentation
 
     @abstractmethod
-    def loss(self, examples: Sequence[E]) -> Float[Tensor, ""]:
+    def forward(self, examples: Sequence[E]) -> Any:
+        """The outputs for a batch of examples, of whatever type `loss_of` and `decide` of this model read."""
+
+    @abstractmethod
+    def loss_of(self, outputs: Any, examples: Sequence[E]) -> Float[Tensor, ""]:
         """The mean loss of a batch of labelled examples, without the penalty of the mixes (`fit` adds it)."""
 
+    @abstractmethod
+    def decide(self, outputs: Sequence[Any], examples: Sequence[E]) -> list[P]:
+        """A prediction for each example of a batch, from this model's outputs alone.
+
+        If `outcomes` isn't None, `outputs` may be those of several models: their distributions are averaged.
+        """
+
+    def loss(self, examples: Sequence[E]) -> Float[Tensor, ""]:
+        """`loss_of` of the outputs."""
+        return self.loss_of(self(examples), examples)
+
     def predict(self, examples: Sequence[E]) -> list[P]:
-        """A prediction for each example of a batch; a model without `predict_with` overrides this."""
-        return self.predict_with([], examples)
+        """A prediction for each example of a batch."""
+        return self.decide([self(examples)], examples)
 
     @property
     def outcomes(self) -> Hashable:
         """What it decides between, such as its labels: models with the same outcomes can be averaged.
 
-        None: models of this type have no average; otherwise `predict_with` must be there.
+        None: models of this type have no average.
         """
         return None
 
-    def predict_with(self, others: "Sequence[TaskModel[E, P]]", examples: Sequence[E]) -> list[P]:
-        """The predictions of this model and others together, their distributions averaged; with none, its own.
-
-        Called if `outcomes` is not None, with models that have the same.
-        """
-        raise NotImplementedError
-
-    def together_with(self, others: "Sequence[TaskModel[E, P]]") -> list[Self]:
-        """This model and the others. Raises TypeError for one of another type: their distributions have no mean."""
-        alike = [other for other in others if isinstance(other, type(self))]
-        if len(alike) < len(others):
-            types = ", ".join(sorted({type(other).__name__ for other in others}))
-            raise TypeError(f"{type(self).__name__} can't be averaged with {types}. Give models of one type.")
-        return [self, *alike]
-
-    def held_out_loss(self, examples: Sequence[E]) -> Float[Tensor, ""] | None:
-        """The same for dev examples: it decides between epochs with equal scores.
+    def held_out_loss_of(self, outputs: Any, examples: Sequence[E]) -> Float[Tensor, ""] | None:
+        """`loss_of` for dev examples: it decides between epochs with equal scores.
 
         A model whose dev examples may lack what its loss needs overrides this; None: it has no such loss.
         """
-        return self.loss(examples)
+        return self.loss_of(outputs, examples)
 
     def num_averaged(self, examples: Sequence[E]) -> int:
-        """How many losses `held_out_loss` is the mean of, so that means of batches can be averaged: the examples."""
+        """How many losses `held_out_loss_of` is the mean of, so that means of batches can be averaged: the examples."""
         return len(examples)
 
     def is_decayed(self, name: str, parameter: nn.Parameter) -> bool:
@@ -97,23 +101,24 @@ class LabelModel(TaskModel[L, Prediction]):
     def forward(self, examples: Sequence[L]) -> Float[Tensor, "batch labels"]:
         """Logits."""
 
-    def loss(self, examples: Sequence[L]) -> Float[Tensor, ""]:
+    def loss_of(self, outputs: Float[Tensor, "batch labels"], examples: Sequence[L]) -> Float[Tensor, ""]:
         """Cross-entropy of the labels, averaged over the examples."""
-        logits = self(examples)
-        gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
-        return functional.cross_entropy(logits, gold)
+        gold = torch.tensor([self._numbers[example.label] for example in examples], device=outputs.device)
+        return functional.cross_entropy(outputs, gold)
 
-    def held_out_loss(self, examples: Sequence[L]) -> Float[Tensor, ""] | None:
+    def held_out_loss_of(
+        self, outputs: Float[Tensor, "batch labels"], examples: Sequence[L]
+    ) -> Float[Tensor, ""] | None:
         """None if an example has a label that the training data doesn't have."""
-        return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
+        return self.loss_of(outputs, examples) if all(one.label in self._numbers for one in examples) else None
 
     @property
     def outcomes(self) -> tuple[str, ...]:
         """Its labels."""
         return tuple(self.labels)
 
-    def predict_with(self, others: Sequence[TaskModel[L, Prediction]], examples: Sequence[L]) -> list[Prediction]:
-        """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=1) for model in self.together_with(others)]).tolist()
+    def decide(self, outputs: Sequence[Float[Tensor, "batch labels"]], examples: Sequence[L]) -> list[Prediction]:
+        """By the mean of the probabilities."""
+        rows = mean_of([logits.softmax(dim=1) for logits in outputs]).tolist()
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]

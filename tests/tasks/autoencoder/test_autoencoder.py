@@ -22,7 +22,7 @@ from elmo.tasks.sst.model import LastState
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
-from elmo.tasks.train.apply import mean_loss
+from elmo.tasks.train.apply import predict_and_loss
 from elmo.tasks.train.fit import fit
 from elmo.tasks.unlabelled import TextLine
 from elmo.text.token_map import TokenMap, WordMap
@@ -275,4 +275,6 @@ def test_errors_name_the_next_step_and_nothing_is_written(files, command, messag
 def test_the_dev_loss_is_the_mean_over_all_tokens_in_any_batches(autoencoder, size):
     examples = [TextLine(text.split()) for text in SENTENCES]
     expected = autoencoder.eval().loss(examples).item()
-    assert mean_loss(autoencoder, TASK, examples, FitSettings(batch_size=size)) == pytest.approx(expected, rel=1e-6)
+    assert predict_and_loss(autoencoder, TASK, examples, FitSettings(batch_size=size))[1] == pytest.approx(
+        expected, rel=1e-6
+    )

@@ -12,7 +12,7 @@ from elmo.tasks.pos.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
-from elmo.tasks.train.apply import mean_loss
+from elmo.tasks.train.apply import predict_and_loss
 
 VOCABULARY = {"labels": ["ADP", "NOUN", "VERB"], "words": ["Bell", "saw"], "characters": list("ABabcdelorswxy")}
 EXAMPLES = [
@@ -90,4 +90,4 @@ def test_dropout_is_off_outside_of_training():
 def test_the_dev_loss_is_the_mean_over_all_tokens_in_any_batches(size):
     model = tagger()
     expected = model.eval().loss(EXAMPLES).item()
-    assert mean_loss(model, TASK, EXAMPLES, FitSettings(batch_size=size)) == pytest.approx(expected, rel=1e-6)
+    assert predict_and_loss(model, TASK, EXAMPLES, FitSettings(batch_size=size))[1] == pytest.approx(expected, rel=1e-6)

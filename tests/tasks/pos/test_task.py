@@ -92,16 +92,16 @@ def test_words_of_held_out_dev_data_are_not_known(place, capsys):
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_model(place):
     assert train("--dev", "dev.conllu", run="whole") == 0
-    original, calls = TokenTagger.predict, []
+    original, calls = TokenTagger.decide, []
 
-    def stop(model, examples):
+    def stop(model, outputs, examples):
         calls.append(examples)
         if len(calls) > 1:  # in the second epoch
             raise KeyboardInterrupt
-        return original(model, examples)
+        return original(model, outputs, examples)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TokenTagger, "predict", stop)
+        patch.setattr(TokenTagger, "decide", stop)
         with contextlib.suppress(KeyboardInterrupt):
             assert train("--dev", "dev.conllu", run="parts") != 0
     assert (place / "parts/seed-1").is_dir() and not (place / "parts/scores.json").exists()

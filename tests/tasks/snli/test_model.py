@@ -174,8 +174,8 @@ def test_it_learns(build):
 
 def test_labels_that_training_does_not_have_have_no_held_out_loss(build):
     model = build()
-    assert model.held_out_loss([SentencePair(["a"], ["man"], "maybe")]) is None
-    assert model.held_out_loss(PAIRS) is not None
+    assert model.held_out_loss_of(model(PAIRS[:1]), [SentencePair(["a"], ["man"], "maybe")]) is None
+    assert model.held_out_loss_of(model(PAIRS), PAIRS) is not None
 
 
 def test_nothing_to_read_is_refused():

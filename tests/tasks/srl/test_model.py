@@ -16,7 +16,7 @@ from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, TokenVectors
-from elmo.tasks.train.apply import mean_loss
+from elmo.tasks.train.apply import predict_and_loss
 
 WORDS = ["she", "gave", "him", "a", "book", "and", "left"]
 LABELS = {"labels": ["A0", "A1", "A2", "V"]}
@@ -89,7 +89,7 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
     sentences = [
         sentence_of(*parts, labels) for parts in zip(arrays["indicator"], arrays["tags"], lengths, strict=True)
     ]
-    logits, _ = model(model.tokens.found, Instances.of(sentences))
+    logits, _ = model.tag_logits(model.tokens.found, Instances.of(sentences))
     torch.testing.assert_close(logits, arrays[f"logits_{kind}"], rtol=0, atol=tolerance)
     from elmo.tasks.srl.model import token_cross_entropy
 
@@ -102,7 +102,7 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
 
 
 def logits_of(model, sentences):
-    return model(model.tokens([own.tokens for own in sentences]), Instances.of(sentences))
+    return model.tag_logits(model.tokens([own.tokens for own in sentences]), Instances.of(sentences))
 
 
 def sentence_of(indicator, tags, length, labels):
@@ -132,8 +132,8 @@ def test_each_predicate_has_the_same_roles_in_any_batch(build, tokens):
 
 def test_predicates_are_labeled_a_few_at_a_time_in_long_sentences(build, monkeypatch):
     model = build().eval()
-    seen, forward = [], model.forward
-    monkeypatch.setattr(model, "forward", lambda *given: seen.append(len(given[1].propositions)) or forward(*given))
+    seen, scored = [], model.tag_logits
+    monkeypatch.setattr(model, "tag_logits", lambda *given: seen.append(len(given[1].propositions)) or scored(*given))
     whole = model.predict(SENTENCES)
     monkeypatch.setattr("elmo.tasks.srl.model._MOST_TOKENS", 2 * len(WORDS))
     assert model.predict(SENTENCES) == whole
@@ -204,5 +204,9 @@ def test_nothing_to_read_is_refused():
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_dev_loss_is_the_mean_over_all_instances_in_any_batches(build, size):
     model = build().eval()
-    expected = np.mean([model.held_out_loss([one]).item() for one in one_by_one(SENTENCES, keep_bare=False)])
-    assert mean_loss(model, TASK, SENTENCES, FitSettings(batch_size=size)) == pytest.approx(expected, rel=1e-6)
+    expected = np.mean(
+        [model.held_out_loss_of(model([one]), [one]).item() for one in one_by_one(SENTENCES, keep_bare=False)]
+    )
+    assert predict_and_loss(model, TASK, SENTENCES, FitSettings(batch_size=size))[1] == pytest.approx(
+        expected, rel=1e-6
+    )

@@ -17,7 +17,7 @@ from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
-from elmo.tasks.train.apply import predict_all
+from elmo.tasks.train.apply import predict_all, predict_and_loss
 from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
@@ -205,12 +205,21 @@ def test_patience_counts_from_the_first_score_above_zero_and_ties_go_to_the_lowe
     scores = iter([0.0, 0.0, 0.0, 0.0, 5.0, 5.0, 5.0, 99.0])
     losses = iter([3.0, 2.0, 4.0, 1.0, 2.0, 3.0, 1.0])
     monkeypatch.setattr(TASK, "score", lambda examples, predictions: {"f1": next(scores)})
-    monkeypatch.setattr(fit_module, "mean_loss", lambda *arguments: next(losses))
+    monkeypatch.setattr(fit_module, "predict_and_loss", lambda *arguments, **settings: ([], next(losses)))
     settings = FitSettings(epochs=9, patience=2, batch_size=32, learning_rate=0.01, decay="halve")
     fitted, _, lines = run(tmp_path, train_sentences, dev_sentences, settings)
     assert (fitted.epochs, fitted.best_epoch) == (7, 7)
     assert [line["dev_loss"] for line in lines] == [3, 2, 4, 1, 2, 3, 1]
     assert [line["learning_rate"] for line in lines] == [0.01] * 6 + [0.005]
+
+
+def test_dev_data_are_read_once_for_predictions_and_loss(train_sentences, dev_sentences):
+    model, settings, read = tagger(train_sentences), replace(SETTINGS, batch_size=4), []
+    model.tokens.register_forward_hook(lambda module, given, vectors: read.extend(given[0]))
+    predictions, loss = predict_and_loss(model, TASK, dev_sentences, settings)
+    assert sorted(read) == sorted(sentence.tokens for sentence in dev_sentences)
+    assert predictions == predict_all(model, TASK, dev_sentences, settings)
+    assert loss == pytest.approx(torch.stack([model.loss([one]) for one in dev_sentences]).mean().item(), rel=1e-5)
 
 
 def test_a_score_without_the_metric_is_an_error_and_another_figure_may_decide(

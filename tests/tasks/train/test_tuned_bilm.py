@@ -11,7 +11,7 @@ from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
-from elmo.tasks.train.apply import mean_loss
+from elmo.tasks.train.apply import predict_and_loss
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.optimizers import Learner, rate_at
 
@@ -63,7 +63,7 @@ def test_dev_data_are_scored_with_the_weights_of_the_last_step(bilm, train_sente
     for step in range(3):
         learner.begin(step, 0.0, 0)
         loss = model.loss(dev_sentences)  # with gradients torch computes, from the weights themselves
-        losses.append((mean_loss(model, TASK, dev_sentences, replace(SETTINGS, batch_size=20)), loss.item()))
+        losses.append((predict_and_loss(model, TASK, dev_sentences, replace(SETTINGS, batch_size=20))[1], loss.item()))
         loss.backward()
         learner.clip()
         learner.step(step)

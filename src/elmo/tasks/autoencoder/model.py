@@ -37,6 +37,14 @@ class Reproduced(NamedTuple):
     """Of the right tokens, summed."""
 
 
+class States(NamedTuple):
+    """What the language model knows before each token that it is to predict."""
+
+    before: Float[Tensor, "targets dim"]
+    gold: Int[Tensor, " targets"]
+    """The number of the token."""
+
+
 class Autoencoder(TaskModel[TextLine, Reproduced]):
     """Sentences -> themselves."""
 
@@ -53,20 +61,20 @@ class Autoencoder(TaskModel[TextLine, Reproduced]):
         self.softmax = linear(tokens.require_input(), len(self.words))
         self.num_samples = min(settings.num_negative_samples, len(self.words))
 
-    def outputs(self, examples: Sequence[TextLine]) -> tuple[Float[Tensor, "targets dim"], Int[Tensor, " targets"]]:
-        """The states before each token of the reproduced sentences, one sentence after the other, and the tokens."""
+    def forward(self, examples: Sequence[TextLine]) -> States:
+        """Of all reproduced sentences, one after the other."""
         sentences = [example.tokens for example in examples]
         states = self.tokens([read_and_reproduced(sentence) for sentence in sentences]).input
         parts = [row[len(own) : 2 * len(own) + 1] for row, own in zip(states, sentences, strict=True)]
         gold = [self._numbers.get(word, 0) for sentence in sentences for word in (*sentence, END_SENTENCE)]
-        return torch.cat(parts), torch.tensor(gold, device=states.device)
+        return States(torch.cat(parts), torch.tensor(gold, device=states.device))
 
-    def loss(self, examples: Sequence[TextLine]) -> Float[Tensor, ""]:
+    def loss_of(self, outputs: States, examples: Sequence[TextLine]) -> Float[Tensor, ""]:
         """Nats per token; in training those of the sampled softmax."""
-        outputs, gold = self.outputs(examples)
+        before, gold = outputs
         weight, bias = self.softmax.weight, self.softmax.bias
         if not self.training or self.num_samples in (0, len(self.words)):
-            return full_softmax_mean(outputs, gold, weight, bias)
+            return full_softmax_mean(before, gold, weight, bias)
         sampler = LogUniformSampler(len(self.words), self.num_samples)
         # Of torch's own state, which `fit` sets in each step, so that a resumed training draws the same.
         sample = sampler.draw(np.random.default_rng(int(torch.randint(1 << 62, (), device="cpu"))))
@@ -75,15 +83,16 @@ class Autoencoder(TaskModel[TextLine, Reproduced]):
             return SoftmaxRows(weight[ids], bias[ids], sampler.log_probability(ids, sample.num_draws))
 
         negatives = sample.ids.to(gold.device)
-        return sampled_softmax_mean(outputs, gold, rows(gold), negatives, rows(negatives))
+        return sampled_softmax_mean(before, gold, rows(gold), negatives, rows(negatives))
 
     def num_averaged(self, examples: Sequence[TextLine]) -> int:
         """The tokens, and the end of each sentence."""
         return sum(len(example.tokens) + 1 for example in examples)
 
-    def predict(self, examples: Sequence[TextLine]) -> list[Reproduced]:
-        outputs, gold = self.outputs(examples)
-        logits = self.softmax(outputs)
+    def decide(self, outputs: Sequence[States], examples: Sequence[TextLine]) -> list[Reproduced]:
+        """Of one model: each token by itself, the ones before it given."""
+        ((before, gold),) = outputs
+        logits = self.softmax(before)
         nats = torch.nn.functional.cross_entropy(logits, gold, reduction="none")
         best = logits.argmax(dim=1)
         lengths = [len(example.tokens) + 1 for example in examples]

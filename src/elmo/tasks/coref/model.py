@@ -16,7 +16,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
-from elmo.tasks.coref.network import PairFacts, Ranked, RankerInput, SpanRanker, rank
+from elmo.tasks.coref.network import PairFacts, RankerInput, SpanRanker, rank
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
 from elmo.tasks.coref.span_scores import TokenStates
 from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table
@@ -55,9 +55,13 @@ class Resolver(TaskModel[Document, Resolved]):
             num_genres=len(self._genres) + 1 if settings.genre_pattern else 0,
         )
 
-    def loss(self, examples: Sequence[Document]) -> Float[Tensor, ""]:
+    def forward(self, examples: Sequence[Document]) -> list[RankerInput]:
+        """What spans and pairs are ranked by, of each document."""
+        return [RankerInput(self.ranker, self._states(document), self._facts(document)) for document in examples]
+
+    def loss_of(self, outputs: list[RankerInput], examples: Sequence[Document]) -> Float[Tensor, ""]:
         """The antecedent loss, plus the mention loss if there is one, summed over spans and averaged over documents."""
-        return torch.stack([self._loss(document) for document in examples]).mean()
+        return torch.stack([self._loss(*pair) for pair in zip(outputs, examples, strict=True)]).mean()
 
     @property
     def outcomes(self) -> tuple[float | bool, ...]:
@@ -66,15 +70,12 @@ class Resolver(TaskModel[Document, Resolved]):
         considered = (settings.max_width, settings.spans_per_token, settings.max_antecedents)
         return *considered, settings.mention_loss > 0
 
-    def predict_with(
-        self, others: Sequence[TaskModel[Document, Resolved]], examples: Sequence[Document]
-    ) -> list[Resolved]:
-        """By the means of the models' mention scores, over one set of candidates, and of their antecedent scores."""
-        models = self.together_with(others)
-        return [self._resolved(document, models) for document in examples]
+    def decide(self, outputs: Sequence[list[RankerInput]], examples: Sequence[Document]) -> list[Resolved]:
+        """By the means of the mention scores, over one set of candidates, and of the antecedent scores."""
+        return [self._resolved(own, document) for *own, document in zip(*outputs, examples, strict=True)]
 
-    def _loss(self, document: Document) -> Float[Tensor, ""]:
-        ranked = self._ranked(document)
+    def _loss(self, read: RankerInput, document: Document) -> Float[Tensor, ""]:
+        ranked = rank([read], _lengths(document))
         gold = _gold_clusters(document, ranked.candidates)
         table = gold_table(ranked.pairs, gold[ranked.kept], ranked.scores.shape[1])
         loss = antecedent_loss(ranked.scores, table)
@@ -84,10 +85,10 @@ class Resolver(TaskModel[Document, Resolved]):
             loss = loss + self.settings.mention_loss * mentions
         return loss
 
-    def _resolved(self, document: Document, models: "Sequence[Resolver]") -> Resolved:
+    def _resolved(self, read: Sequence[RankerInput], document: Document) -> Resolved:
         if document.num_tokens == 0:
             return Resolved([])
-        ranked = rank([model._ranker_input(document) for model in models], _lengths(document))
+        ranked = rank(read, _lengths(document))
         spans: list[Mention] = [(first, last) for first, last in ranked.spans.tolist()]
         clusters = clusters_of(spans, ranked.scores)
         if self.settings.mention_loss:
@@ -96,12 +97,6 @@ class Resolver(TaskModel[Document, Resolved]):
             alone = [span for span, is_one in zip(spans, looks_like_one, strict=True) if is_one and span not in linked]
             clusters = sorted([*clusters, *([span] for span in alone)], key=lambda cluster: cluster[0])
         return Resolved(clusters, spans)
-
-    def _ranked(self, document: Document) -> Ranked:
-        return rank([self._ranker_input(document)], _lengths(document))
-
-    def _ranker_input(self, document: Document) -> RankerInput:
-        return RankerInput(self.ranker, self._states(document), self._facts(document))
 
     def _states(self, document: Document) -> TokenStates:
         """Of all tokens, the sentences one after another."""

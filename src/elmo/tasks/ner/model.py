@@ -6,9 +6,10 @@ ELMo is at one of the three places, or at the first and the last. TagLM has it b
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from elmo.tasks.layers.characters import own_characters, with_characters
@@ -20,7 +21,16 @@ from elmo.tasks.ner.settings import BETWEEN, TaggerSettings
 from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+class TagScores(NamedTuple):
+    """What a CRF decides by."""
+
+    emissions: Float[Tensor, "batch tokens tags"]
+    mask: Bool[Tensor, "batch tokens"]
+    """True at a token."""
+    transitions: Float[Tensor, "tags tags"]
 
 
 class Tagger(TaskModel[TaggedSentence, list[Span]]):
@@ -41,33 +51,30 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
         self.crf = CRF(*map(torch.tensor, moves(self.tags, scheme)))
 
-    def loss(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
+    def forward(self, examples: Sequence[TaggedSentence]) -> TagScores:
+        """Scores of the tags."""
+        sentences = [example.tokens for example in examples]
+        vectors = self.tokens(sentences)
+        read = with_characters(vectors.input, self.characters, sentences)
+        hidden = self.bilstm(read, vectors.mask, vectors.elmo.get(BETWEEN))
+        emissions = self.project(self.dropout(vectors.with_output(hidden)))
+        return TagScores(emissions, vectors.mask, self.crf.transitions)
+
+    def loss_of(self, outputs: TagScores, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
         """Minus the log-likelihood of the gold tags, averaged over sentences. Entities of unknown labels count as O."""
-        emissions, vectors = self._emissions(examples)
-        gold = torch.zeros(vectors.mask.shape, dtype=torch.int64)
+        gold = torch.zeros(outputs.mask.shape, dtype=torch.int64)
         for row, example in zip(gold, examples, strict=True):
             tags = tags_of(example.spans, len(example.tokens), self.settings.tagger_scheme)
             row[: len(tags)] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
-        return -self.crf.log_likelihood(emissions, gold.to(emissions.device), vectors.mask).mean()
+        return -self.crf.log_likelihood(outputs.emissions, gold.to(outputs.mask.device), outputs.mask).mean()
 
     @property
     def outcomes(self) -> tuple[str, ...]:
         """Its tags."""
         return tuple(self.tags)
 
-    def predict_with(
-        self, others: Sequence[TaskModel[TaggedSentence, list[Span]]], examples: Sequence[TaggedSentence]
-    ) -> list[list[Span]]:
-        """By the mean of the models' emissions and transitions: the sequence likeliest under all of them together."""
-        models = self.together_with(others)
-        found = [model._emissions(examples) for model in models]
-        transitions = mean_of([model.crf.transitions for model in models])
-        rows = self.crf.decode(mean_of([emissions for emissions, _ in found]), found[0][1].mask, transitions)
+    def decide(self, outputs: Sequence[TagScores], examples: Sequence[TaggedSentence]) -> list[list[Span]]:
+        """By the mean of the emissions and transitions: the sequence likeliest under all models together."""
+        emissions = mean_of([own.emissions for own in outputs])
+        rows = self.crf.decode(emissions, outputs[0].mask, mean_of([own.transitions for own in outputs]))
         return [spans_of([self.tags[number] for number in row]) for row in rows]
-
-    def _emissions(self, examples: Sequence[TaggedSentence]) -> tuple[Float[Tensor, "batch tokens tags"], TokenVectors]:
-        sentences = [example.tokens for example in examples]
-        vectors = self.tokens(sentences)
-        read = with_characters(vectors.input, self.characters, sentences)
-        hidden = self.bilstm(read, vectors.mask, vectors.elmo.get(BETWEEN))
-        return self.project(self.dropout(vectors.with_output(hidden))), vectors

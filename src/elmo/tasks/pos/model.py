@@ -48,13 +48,14 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         hidden = vectors.with_output(self.bilstm(read, vectors.mask))
         return self.project(self.dropout(hidden))
 
-    def loss(self, examples: Sequence[TagSentence]) -> Float[Tensor, ""]:
+    def loss_of(
+        self, outputs: Float[Tensor, "batch tokens tags"], examples: Sequence[TagSentence]
+    ) -> Float[Tensor, ""]:
         """Cross-entropy, averaged over the tokens of the batch whose tags the training data has."""
-        logits = self(examples)
-        gold = torch.full(logits.shape[:2], _LEFT_OUT)
+        gold = torch.full(outputs.shape[:2], _LEFT_OUT)
         for row, example in zip(gold, examples, strict=True):
             row[: len(example.tags)] = torch.tensor([self._numbers.get(tag, _LEFT_OUT) for tag in example.tags])
-        flat = logits.flatten(0, 1), gold.flatten().to(logits.device)
+        flat = outputs.flatten(0, 1), gold.flatten().to(outputs.device)
         total = functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum")
         return total / max(1, self.num_averaged(examples))
 
@@ -67,11 +68,11 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         """Its tags."""
         return tuple(self.tags)
 
-    def predict_with(
-        self, others: Sequence[TaskModel[TagSentence, TokenTags]], examples: Sequence[TagSentence]
+    def decide(
+        self, outputs: Sequence[Float[Tensor, "batch tokens tags"]], examples: Sequence[TagSentence]
     ) -> list[TokenTags]:
-        """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=2) for model in self.together_with(others)]).argmax(dim=2).tolist()
+        """By the mean of the probabilities."""
+        rows = mean_of([logits.softmax(dim=2) for logits in outputs]).argmax(dim=2).tolist()
         return [
             TokenTags(
                 [self.tags[number] for number in row[: len(example.tokens)]],

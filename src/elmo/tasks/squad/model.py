@@ -7,6 +7,7 @@ tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++, with ELMo concatenated 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -127,6 +128,15 @@ class BiDAF(nn.Module):
         return torch.relu(self.residual_reduce(self.self_attention(hidden, mask)))
 
 
+class AnswerChances(NamedTuple):
+    """Log probabilities of each token of a passage, minus infinity at padding."""
+
+    start: Float[Tensor, "batch tokens"]
+    """To be the answer's first token."""
+    end: Float[Tensor, "batch tokens"]
+    """To be its last one."""
+
+
 class Reader(TaskModel[Question, PredictedAnswer]):
     """Questions -> answers."""
 
@@ -140,37 +150,31 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         dim = tokens.require_input(settings.character_filters)
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 
-    def loss(self, examples: Sequence[Question]) -> Float[Tensor, ""]:
+    def forward(self, examples: Sequence[Question]) -> AnswerChances:
+        """Of each token of the passages to be the answer's first and its last."""
+        passage = self._read([example.passage.tokens for example in examples])
+        question = self._read([example.question.tokens for example in examples])
+        start, end = (logits.masked_fill(~passage.mask, -torch.inf) for logits in self.network(passage, question))
+        return AnswerChances(start.log_softmax(dim=1), end.log_softmax(dim=1))
+
+    def loss_of(self, outputs: AnswerChances, examples: Sequence[Question]) -> Float[Tensor, ""]:
         """Cross-entropy of the answer's first token plus that of its last one, averaged over the questions."""
-        start, end = self._log_probabilities(examples)
         # Of several answers a training step is given one, see `Task.drawn`; elsewhere the first one counts.
-        gold = torch.tensor([example.answers[0].span for example in examples], device=start.device)
-        return functional.nll_loss(start, gold[:, 0]) + functional.nll_loss(end, gold[:, 1])
+        gold = torch.tensor([example.answers[0].span for example in examples], device=outputs.start.device)
+        return functional.nll_loss(outputs.start, gold[:, 0]) + functional.nll_loss(outputs.end, gold[:, 1])
 
     @property
     def outcomes(self) -> tuple[str, int]:
         """Spans up to its longest answer."""
         return "answers of at most this many tokens", self.settings.max_answer_tokens
 
-    def predict_with(
-        self, others: Sequence[TaskModel[Question, PredictedAnswer]], examples: Sequence[Question]
-    ) -> list[PredictedAnswer]:
-        """By the means of the models' probabilities of each first and each last token."""
-        found = [model._log_probabilities(examples) for model in self.together_with(others)]
-        start, end = log_mean_of([one for one, _ in found]), log_mean_of([one for _, one in found])
+    def decide(self, outputs: Sequence[AnswerChances], examples: Sequence[Question]) -> list[PredictedAnswer]:
+        """By the means of the probabilities of each first and each last token."""
+        start, end = log_mean_of([own.start for own in outputs]), log_mean_of([own.end for own in outputs])
         spans = best_spans(start, end, start > -torch.inf, self.settings.max_answer_tokens)
         scores = start.gather(1, spans[:, :1]) + end.gather(1, spans[:, 1:])
         rows = zip(examples, spans.tolist(), scores.exp().squeeze(1).tolist(), strict=True)
         return [_answer(example.passage, (first, last), chance) for example, (first, last), chance in rows]
-
-    def _log_probabilities(
-        self, examples: Sequence[Question]
-    ) -> tuple[Float[Tensor, "batch tokens"], Float[Tensor, "batch tokens"]]:
-        """Of each token to be the answer's first and its last; minus infinity at padding."""
-        passage = self._read([example.passage.tokens for example in examples])
-        question = self._read([example.question.tokens for example in examples])
-        start, end = (logits.masked_fill(~passage.mask, -torch.inf) for logits in self.network(passage, question))
-        return start.log_softmax(dim=1), end.log_softmax(dim=1)
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Text:
         vectors = self.tokens(sentences)

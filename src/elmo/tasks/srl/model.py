@@ -84,6 +84,13 @@ def predicates_of(
 _MOST_TOKENS = 1 << 17
 
 
+class ReadSentences(NamedTuple):
+    """The vectors of a batch of sentences, and the model that goes on with them."""
+
+    labeler: "RoleLabeler"
+    vectors: TokenVectors
+
+
 class RoleLabeler(TaskModel[RoleSentence, Roles]):
     """Sentences with predicates -> the labeled spans of each predicate."""
 
@@ -112,58 +119,54 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         self.register_buffer("allowed", torch.tensor(allowed), persistent=False)
         self.register_buffer("begins", torch.tensor(begins), persistent=False)
 
-    def loss(self, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
+    def forward(self, examples: Sequence[RoleSentence]) -> ReadSentences:
+        """The sentences' vectors: which instances they have is known when predicates are found."""
+        return ReadSentences(self, self.tokens([example.tokens for example in examples]))
+
+    def loss_of(self, outputs: ReadSentences, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
         """Cross-entropy of the gold tags: its mean over a sentence's tokens, averaged over instances.
 
         Spans of labels that the training data doesn't have count as O. The loss of the predicate finder is added.
         """
-        vectors = self.tokens([example.tokens for example in examples])
-        loss = self._role_loss(vectors, Instances.of(examples))
+        loss, vectors = self.held_out_loss_of(outputs, examples), outputs.vectors
         if self.finder is None:
             return loss
         return loss + self.finder.loss(vectors.input, vectors.mask, [example.predicates or () for example in examples])
 
-    def held_out_loss(self, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
+    def held_out_loss_of(self, outputs: ReadSentences, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
         """That of the roles alone, which are scored with the predicates given."""
-        return self._role_loss(self.tokens([example.tokens for example in examples]), Instances.of(examples))
-
-    def num_averaged(self, examples: Sequence[RoleSentence]) -> int:
-        """The instances."""
-        return sum(len(example.propositions) for example in examples)
-
-    def _role_loss(self, vectors: TokenVectors, instances: "Instances") -> Float[Tensor, ""]:
-        logits, mask = self(vectors, instances)
+        instances = Instances.of(examples)
+        logits, mask = self.tag_logits(outputs.vectors, instances)
         gold = torch.zeros(mask.shape, dtype=torch.int64)
         for row, proposition, length in zip(gold, instances.propositions, instances.lengths(), strict=True):
             tags = tags_of(proposition.spans, length, "iob2")
             row[:length] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
         return token_cross_entropy(logits, gold.to(logits.device), mask)
 
+    def num_averaged(self, examples: Sequence[RoleSentence]) -> int:
+        """The instances."""
+        return sum(len(example.propositions) for example in examples)
+
     @property
     def outcomes(self) -> tuple[bool, tuple[str, ...]]:
         """Whether it finds predicates, and its tags."""
         return self.finder is not None, tuple(self.tags)
 
-    def predict_with(
-        self, others: Sequence[TaskModel[RoleSentence, Roles]], examples: Sequence[RoleSentence]
-    ) -> list[Roles]:
-        """By the mean of the models' probabilities: of each token to be a predicate, then of its tags."""
-        models = self.together_with(others)
-        vectors = [model.tokens([example.tokens for example in examples]) for model in models]
-        mask = vectors[0].mask
+    def decide(self, outputs: Sequence[ReadSentences], examples: Sequence[RoleSentence]) -> list[Roles]:
+        """By the mean of the probabilities: of each token to be a predicate, then of its tags."""
         if any(example.predicates is None for example in examples):
             chances = [
-                model.finder.probabilities(own.input, own.mask)
-                for model, own in zip(models, vectors, strict=True)
+                model.finder.probabilities(vectors.input, vectors.mask)
+                for model, vectors in outputs
                 if model.finder is not None
             ]
             if chances:
-                found = predicates_of(mean_of(chances), mask)
+                found = predicates_of(mean_of(chances), outputs[0].vectors.mask)
                 examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
         instances = Instances.of(examples)
         roles: list[list[Proposition]] = [[] for _ in examples]
         for part in instances.parts(_MOST_TOKENS):
-            found_tags = [model(own, part) for model, own in zip(models, vectors, strict=True)]
+            found_tags = [model.tag_logits(vectors, part) for model, vectors in outputs]
             chances_of_tags = log_mean_of([logits.log_softmax(dim=2) for logits, _ in found_tags])
             spans = self.decode(chances_of_tags, found_tags[0][1])
             for number, proposition, own in zip(part.sentence_numbers, part.propositions, spans, strict=True):
@@ -179,7 +182,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         rows = best_sequences(log_probabilities, mask, moves, starts, no_ends)
         return [spans_of([self.tags[number] for number in row]) for row in rows]
 
-    def forward(
+    def tag_logits(
         self, vectors: TokenVectors, instances: "Instances"
     ) -> tuple[Float[Tensor, "instances tokens tags"], Bool[Tensor, "instances tokens"]]:
         """Logits, and the mask of the tokens. `vectors`: of the sentences."""

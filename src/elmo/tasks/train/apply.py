@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.process.torch_settings import usual_torch
@@ -78,37 +80,57 @@ def predict_all(
     examples: Sequence[E],
     settings: FitSettings,
     *,
-    poll: Callable[[], None] | None = None,
     progress: Progress = SILENT,
 ) -> list[P]:
-    """A prediction for each example, in their order. `poll` is called before each batch."""
+    """A prediction for each example, in their order."""
+    return _in_batches(model, task, examples, settings, model.predict, progress=progress)
+
+
+@usual_torch()
+@torch.no_grad()
+def predict_and_loss(
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    examples: Sequence[E],
+    settings: FitSettings,
+    *,
+    poll: Callable[[], None] = lambda: None,
+    progress: Progress = SILENT,
+) -> tuple[list[P], float | None]:
+    """What `predict_all` gives, and `TaskModel.held_out_loss_of` of all examples; None if there is none for a batch.
+
+    `poll` is called before each batch.
+    """
+    losses: list[tuple[Float[Tensor, ""] | None, int]] = []
+
+    def predict_batch(batch: Sequence[E]) -> list[P]:
+        poll()
+        outputs = model(batch)
+        losses.append((model.held_out_loss_of(outputs, batch), model.num_averaged(batch)))
+        return model.decide([outputs], batch)
+
+    predictions = _in_batches(model, task, examples, settings, predict_batch, progress=progress)
+    known = [(loss.item(), count) for loss, count in losses if loss is not None]
+    total = sum(loss * count for loss, count in known)
+    return predictions, total / max(sum(count for _, count in known), 1) if len(known) == len(losses) else None
+
+
+def _in_batches(
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    examples: Sequence[E],
+    settings: FitSettings,
+    predict_batch: Callable[[Sequence[E]], list[P]],
+    *,
+    progress: Progress,
+) -> list[P]:
     require_moderate(task, examples)
     model.eval()
     predicted = Count(progress, "predicting", len(examples), "examples")
     predictions: dict[int, P] = {}
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
-        if poll is not None:
-            poll()
         chosen = [examples[place] for place in batch]
         with enough_memory_for(task, chosen):
-            predictions |= zip(batch.tolist(), model.predict(chosen), strict=True)
+            predictions |= zip(batch.tolist(), predict_batch(chosen), strict=True)
         predicted.add(len(chosen))
     return [predictions[place] for place in range(len(examples))]
-
-
-@torch.no_grad()
-def mean_loss(
-    model: TaskModel[E, P], task: Task[S, E, P], examples: Sequence[E], settings: FitSettings
-) -> float | None:
-    """`TaskModel.held_out_loss` of all examples, in whatever batches; None if the model has none for them."""
-    model.eval()
-    total, count = 0.0, 0
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
-        chosen = [examples[place] for place in batch]
-        with enough_memory_for(task, chosen):
-            loss = model.held_out_loss(chosen)
-        if loss is None:
-            return None
-        averaged = model.num_averaged(chosen)
-        total, count = total + loss.item() * averaged, count + averaged
-    return total / max(count, 1)

@@ -26,7 +26,7 @@ from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.train.apply import mean_loss, predict_all
+from elmo.tasks.train.apply import predict_and_loss
 from elmo.tasks.train.batches import enough_memory_for, limits_of, shuffled_batches
 from elmo.tasks.train.fit_folder import FitFolder, FitPosition
 from elmo.tasks.train.optimizers import Learner
@@ -195,10 +195,10 @@ class _Fit(Generic[S, E, P]):
         """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
         if not self.dev:
             return {}, None
-        predictions = predict_all(
+        predictions, loss = predict_and_loss(
             self.model, self.task, self.dev, self.settings, poll=self.flag.check, progress=self.progress
         )
-        return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
+        return self.task.score(self.dev, predictions), loss
 
     def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
         position = self.position
