@@ -95,6 +95,12 @@ def test_the_type_with_the_most_weight_is_taken(header, chosen):
     assert accepted(header) == chosen
 
 
+def test_an_accept_header_may_come_in_several_lines(client):
+    headers = [("Accept", "text/html"), ("Accept", LINES)]
+    answer = client.post("/v1/embeddings", json={"input": "a"}, headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, LINES)
+
+
 @pytest.mark.parametrize("header", ["text/html", "application/json;q=0", "image/*", ",", ";;q=1"])
 def test_a_type_that_cannot_be_had_is_refused(header, client):
     with pytest.raises(Refusal, match="this path answers with application/json, application/x-ndjson"):

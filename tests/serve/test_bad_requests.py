@@ -1,9 +1,12 @@
 """Whatever is sent, the answer is an error in OpenAI's shape that says what, why and what to do; never 5xx."""
 
+import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 
+from elmo.errors import ConfigError
 from elmo.serve.app import create_app
 from elmo.serve.models import ServedModel
 from elmo.serve.settings import ServeSettings
@@ -165,6 +168,27 @@ def test_a_list_that_holds_no_tokens_is_named_as_in_the_request(new_client, path
     error = refused(new_client(max_batch_tokens=8).post(path, json=asked), 400)
     assert error["param"] == field
     assert error["message"].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "reading"),
+    [
+        ("/tokenize", {"inputs": "b" * 20_001}, "inputs.placed_as_one"),
+        ("/tokenize", {"inputs": [["b"] * 20_001]}, "inputs.as_trained"),
+        ("/v1/substitutes", {"input": "[a] " + "b" * 20_001}, "routes.substitutes.marked"),
+    ],
+)
+def test_others_are_answered_while_what_is_long_is_read(new_client, monkeypatch, path, asked, reading):
+    in_event_loop = []
+
+    def refusing(*_):
+        with suppress(RuntimeError):
+            in_event_loop.append(asyncio.get_running_loop())
+        raise ConfigError("it was read. Stop here.")
+
+    monkeypatch.setattr(f"elmo.serve.{reading}", refusing)
+    assert "it was read" in refused(new_client().post(path, json=asked), 400)["message"]
+    assert not in_event_loop
 
 
 def test_text_that_fills_the_limit_of_tokens_is_taken(new_client):

@@ -125,8 +125,41 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(models, embed
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
-def asked(place: str, text: str) -> httpx.Response:
-    return httpx.post(f"{place}/v1/embeddings", json={"input": text}, timeout=30, trust_env=False)
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson"])
+def test_a_text_that_takes_long_does_not_hold_up_the_end(models, embedder, monkeypatch, capfd, media_type):
+    whole, began, go_on, started = embedder.embed, threading.Event(), threading.Event(), threading.Event()
+
+    def held(sentences, layers="all"):
+        if sentences == [["the", "cat"]]:
+            began.set()
+            assert go_on.wait(30)
+        return whole(sentences, layers)
+
+    monkeypatch.setattr(embedder, "embed", held)
+    answers = []
+    with bound("127.0.0.1", 0) as listening:
+        made, place = Server(create_app(models), listening, started=started.set), url(listening)
+        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
+        client = threading.Thread(target=lambda: answers.append(asked(place, "the cat", media_type)))
+        thread.start()
+        assert started.wait(20)
+        client.start()
+        assert began.wait(20)
+        made.should_exit = made.force_exit = True  # as a second Ctrl-C does
+        thread.join(10)
+        has_ended = not thread.is_alive()
+        go_on.set()
+        client.join(30)
+        thread.join(30)
+    assert has_ended
+    assert answers[0].json()["error"]["code"] == "stopping"
+    if media_type == "application/json":  # uvicorn shows that it cuts off a stream
+        assert "Traceback" not in capfd.readouterr().err
+
+
+def asked(place: str, text: str, media_type: str = "*/*") -> httpx.Response:
+    headers = {"Accept": media_type}
+    return httpx.post(f"{place}/v1/embeddings", json={"input": text}, headers=headers, timeout=30, trust_env=False)
 
 
 class Process:

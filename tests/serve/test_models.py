@@ -41,6 +41,12 @@ def test_the_files_are_read_once_and_its_vectors_are_those_of_the_embedder(folde
     np.testing.assert_array_equal(served.embedder.embed(["the bank was steep"]), expected)
 
 
+@pytest.mark.parametrize("path", [".", "./", "../tiny/"])
+def test_a_folder_is_served_by_its_own_name_however_it_is_written(folder, monkeypatch, path):
+    monkeypatch.chdir(folder)
+    assert ServedModel.load(path).name == "tiny"
+
+
 def test_the_softmax_is_not_kept_in_memory_until_a_request_needs_it(folder):
     assert ServedModel.load(str(folder)).embedder._network.checkpoint.softmax is None
 

@@ -105,6 +105,7 @@ def test_metrics_count_requests_by_known_paths_and_tokens(client):
     until_ready(client)
     client.post("/v1/embeddings", json={"input": "the cat sat"})
     client.post("/v1/embeddings", json={"input": [1]})
+    client.get("/v1/models/tiny")
     client.get("/made/up/1")
     client.get("/made/up/2", headers={"Host": "evil.example"})
     answer = client.get("/metrics")
@@ -112,6 +113,7 @@ def test_metrics_count_requests_by_known_paths_and_tokens(client):
     lines = answer.text.splitlines()
     assert 'elmo_requests_total{path="/v1/embeddings",status="200"} 1.0' in lines
     assert 'elmo_requests_total{path="/v1/embeddings",status="400"} 1.0' in lines
+    assert 'elmo_requests_total{path="/v1/models/{name}",status="200"} 1.0' in lines
     assert 'elmo_requests_total{path="other",status="404"} 1.0' in lines
     assert 'elmo_requests_total{path="other",status="400"} 1.0' in lines
     assert "elmo_tokens_total 5.0" in lines  # one for the warm-up of each model

@@ -53,7 +53,7 @@ def create_app(
     described = Route("/openapi.json", _openapi, methods=["GET"])
     # Last, so that an app of one's own can have another first page.
     routes = [*own_routes, described, *extra_routes, Route("/", page, methods=["GET"])]
-    service = Service(models, settings, [route.path for route in routes if isinstance(route, Route)])
+    service = Service(models, settings, [route for route in routes if isinstance(route, Route)])
     app = Starlette(
         routes=routes,
         middleware=[

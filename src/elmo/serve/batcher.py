@@ -26,6 +26,7 @@ from elmo.serve.answers import Refusal
 T = TypeVar("T")
 Sentence = Sequence[str]
 _RETRY = {"Retry-After": "1"}
+_CLOSING_SECONDS = 1.0
 
 
 @dataclass(eq=False)
@@ -83,12 +84,15 @@ class Batcher:
         self._thread.start()
 
     def close(self) -> None:
-        """Computes what waits, then ends the thread. Later calls of `embed` and `run` fail."""
+        """Computes what waits, then ends the thread. Later calls of `embed` and `run` fail.
+
+        It waits for that for a second: a long text can take minutes, and nobody waits for it when a server ends.
+        """
         with self._changed:
             self._is_closing = True
             self._changed.notify()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_CLOSING_SECONDS)
 
     def embed(
         self,
@@ -126,7 +130,7 @@ class Batcher:
         tokens = sum(part.tokens for part in parts)
         with self._changed:
             if self._is_closing:
-                raise Refusal(503, "the server is stopping. Send the request again soon.", "stopping", headers=_RETRY)
+                raise stopping()
             if self.queued_tokens and self.queued_tokens + tokens > self.max_queued_tokens:
                 raise Refusal(
                     429,
@@ -227,6 +231,11 @@ def _settle(parts: list[_Part], results: list[object]) -> None:
 def _weight(sentence: Sentence) -> int:
     """Tokens, but at least one: an empty sentence is work too."""
     return max(1, len(sentence))
+
+
+def stopping() -> Refusal:
+    """The answer to a request that the server doesn't finish before it ends."""
+    return Refusal(503, "the server is stopping. Send the request again soon.", "stopping", headers=_RETRY)
 
 
 def too_late() -> Refusal:

@@ -100,3 +100,5 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.is_stopping = True
         await super().shutdown(sockets)
+        if self.force_exit:  # or the app would be cut off, with a traceback
+            await self.lifespan.shutdown()

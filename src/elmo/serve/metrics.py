@@ -1,11 +1,12 @@
 """Counts and times of a server in Prometheus' text format; they never contain text of a request."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.process_collector import ProcessCollector
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo.serve.batcher import Batcher
@@ -18,7 +19,7 @@ _SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 
 class Metrics:
     """The counts and times of one app."""
 
-    def __init__(self, batcher: Batcher, paths: Iterable[str]) -> None:
+    def __init__(self, batcher: Batcher, routes: Sequence[Route]) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "elmo_requests", "Requests answered, by path and status", ["path", "status"], registry=self._registry
@@ -30,7 +31,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self._paths = frozenset(paths)
+        self._routes = routes
         self._registry.register(_BatcherCounts(batcher))
         ProcessCollector(registry=self._registry)
 
@@ -40,7 +41,7 @@ class Metrics:
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """A request was answered. Paths that are not ours count as one: clients could make up any number of them."""
-        known = path if path in self._paths else _OTHER_PATH
+        known = next((route.path for route in self._routes if route.path_regex.match(path)), _OTHER_PATH)
         self._requests.labels(known, str(status)).inc()
         self._seconds.labels(known).observe(seconds)
 

@@ -50,8 +50,8 @@ class ServedModel:
         network = replace(checkpoint, softmax=None)
         embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
-        name = model.rstrip("/") if model else folder.name
-        return cls(Path(name).name, embedder, _substitutes_of(files, embedder) if has_softmax else None)
+        name = (Path(model) if model else folder).absolute().name  # that of "." too
+        return cls(name, embedder, _substitutes_of(files, embedder) if has_softmax else None)
 
     @cached_property
     def description(self) -> dict[str, Any]:

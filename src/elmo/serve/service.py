@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TypeVar
@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Route
 
 from elmo.errors import ConfigError
 from elmo.layer_choice import Layers
 from elmo.serve.answers import Refusal
-from elmo.serve.batcher import Batcher, too_late
+from elmo.serve.batcher import Batcher, stopping, too_late
 from elmo.serve.inputs import read_json
 from elmo.serve.metrics import Metrics
 from elmo.serve.models import ServedModel
@@ -28,7 +29,7 @@ _WARM_UP = [["warm", "up", "."]]
 class Service:
     """A route finds it as `request.app.state.service`, or by `service_of(request)`."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: ServeSettings, paths: Iterable[str] = ()) -> None:
+    def __init__(self, models: Sequence[ServedModel], settings: ServeSettings, routes: Sequence[Route] = ()) -> None:
         if not models:
             raise ConfigError("there is no model to serve. Pass one: ServedModel.load('small-en').")
         names = [model.name for model in models]
@@ -40,7 +41,7 @@ class Service:
         self.models = {model.name: model for model in models}
         self.settings = settings
         self.batcher = Batcher(settings.max_batch_tokens, settings.max_queued_tokens)
-        self.metrics = Metrics(self.batcher, paths)
+        self.metrics = Metrics(self.batcher, routes)
         self.started = time.time()
         """In seconds since 1970."""
         self.is_warm = False
@@ -131,7 +132,8 @@ def _compute_something(model: ServedModel) -> None:
 async def results(request: Request, futures: "Sequence[asyncio.Future[R]]", deadline: float) -> list[R]:
     """The results of the futures, in their order. The request's body must have been read.
 
-    Raises what a future raises, and Refusal if the deadline passes or the client closes its connection first.
+    Raises what a future raises, and Refusal if the deadline passes, the server ends or the client closes its connection
+    first.
     """
     with until(deadline, futures):
         watching = asyncio.create_task(_give_up_when_gone(request, futures))
@@ -144,12 +146,15 @@ async def results(request: Request, futures: "Sequence[asyncio.Future[R]]", dead
 @contextmanager
 def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
     """Inside the block the futures raise a Refusal when the deadline passes; at its end those left over are cancelled.
+    A task that is cancelled there raises a Refusal.
 
     `deadline`: on the clock of time.monotonic(), which is the event loop's.
     """
     timer = asyncio.get_running_loop().call_at(deadline, give_up, futures, too_late)
     try:
         yield
+    except asyncio.CancelledError:  # the time for a graceful end is over
+        raise stopping() from None
     finally:
         timer.cancel()
         for future in futures:

@@ -90,7 +90,7 @@ Whole = Callable[..., object]
 
 
 async def answer_vectors(request: Request, asked: VectorRequest, item: Item, whole: Whole) -> Response:
-    media_type = encodings.accepted(request.headers.get("accept", ""))
+    media_type = encodings.accepted(",".join(request.headers.getlist("accept")))
     asked.check(as_text=asked.encoding == "float" and media_type in (encodings.JSON, encodings.LINES))
     service, headers, tokens = service_of(request), asked.texts.headers, asked.num_tokens
     if media_type == encodings.LINES:
@@ -120,14 +120,14 @@ async def _lines(
 ) -> AsyncIterator[bytes]:
     """A line for each input, in their order; an error ends them with a line of its own."""
     index = 0
-    with until(asked.deadline, futures):
-        try:
+    try:
+        with until(asked.deadline, futures):
             for future in futures:
                 for array in await future:
                     yield msgspec.json.encode(item(index, array)) + b"\n"
                     index += 1
-        except Exception as error:
-            yield as_refusal(request, error).body() + b"\n"
+    except Exception as error:
+        yield as_refusal(request, error).body() + b"\n"
 
 
 def _arrow(asked: VectorRequest, arrays: list[np.ndarray]) -> bytes:

@@ -1,5 +1,6 @@
 """POST /v1/substitutes: which words each direction of the model would put in one place of a sentence."""
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -8,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import invalid, json_answer
-from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts
+from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, tokenize_by
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
-from elmo.text.reading.as_trained import as_trained
+from elmo.text.reading.as_trained import as_trained, composed
+from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ class SubstitutesRequest(TextRequest):
     """A sentence, and the place that is meant."""
 
     input: Text
-    """A text with one token in brackets, "The [bank] was steep ."; or, with `place`, a text or a list of tokens."""
+    """A text with one token in brackets, "The [bank] was steep .", which the tokenizer "auto" splits; or, with `place`,
+    a text or a list of tokens."""
     place: int | None = None
     """Which of the tokens, from 0; null: the one in brackets."""
     count: int = 10
@@ -91,7 +94,13 @@ async def _sentence(
         return texts, texts.sentences[0], body.place
     if not isinstance(body.input, str):
         raise invalid("place is missing, so no token of the list is meant. Send its number, from 0.", "place")
-    tokens, place = marked(body.input)
+    if (name := tokenize_by(body.tokenizer, settings)[0]) != AUTO:
+        raise invalid(
+            f"tokenizer is {name!r}, but the text around a token in brackets is split by {AUTO!r}. Use that, or send "
+            "the text without brackets and the token's number, from 0, as place.",
+            "tokenizer",
+        )
+    tokens, place = await asyncio.to_thread(lambda text: marked(composed(text)[0]), body.input)
     texts = await read_texts({"input": tokens}, None, model, settings)  # its limits
     return texts, as_trained(tokens, model.embedder.reader.marks(settings.plain_quotes)), place
 
