@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from elmo.process.text_table import shortened
 from elmo.text.reading.spans import INVISIBLE
 
 _MARKS = frozenset(".,;:!?…。，、！？；：।؟۔")
@@ -51,6 +52,7 @@ class Punctuation:
         return self.tokenized > _FEW * self.raw
 
 
+_MOST_COLUMNS = 60  # of an example
 # A tokenized text of which one sentence in so many looks raw is tokenized all the same: "word(s)", "5:30p.m.".
 _FEW = 4
 
@@ -65,8 +67,13 @@ def punctuation_of(texts: Iterable[str], tokenize: Callable[[str], list[str]]) -
         tokenized += apart > touching
         raw += touching > apart
         if not example and len(tokens) > len(text.split()):
-            example = next((word for word in text.split() if len(tokenize(word)) > 1), "")
+            example = as_example(next((word for word in text.split() if len(tokenize(word)) > 1), ""))
     return Punctuation(tokenized, raw, example)
+
+
+def as_example(text: str) -> str:
+    """A piece of text for a message, cut if it is long."""
+    return shortened(text, _MOST_COLUMNS)
 
 
 def shows_tokens(text: str, tokens: Sequence[str]) -> bool:

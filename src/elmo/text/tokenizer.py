@@ -32,7 +32,7 @@ from typing import cast
 
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
-from elmo.text.punctuation import shows_tokens
+from elmo.text.punctuation import as_example, shows_tokens
 from elmo.text.reading.spans import INVISIBLE
 from elmo.text.word_list import require_characters
 
@@ -268,8 +268,8 @@ def marked(text: str) -> tuple[list[str], int]:
     marks = list(_MARK.finditer(text))
     if len(marks) != 1:
         raise ConfigError(
-            f"{text!r} has {len(marks)} tokens in brackets, but exactly one place must be marked. Separate tokens by "
-            "spaces and mark one: 'The [bank] was steep .'"
+            f"{as_example(text)!r} has {len(marks)} tokens in brackets, but exactly one place must be marked. "
+            "Separate tokens by spaces and mark one: 'The [bank] was steep .'"
         )
     around = text[: marks[0].start()], text[marks[0].end() :]
     plain = marks[0][1].join(around)

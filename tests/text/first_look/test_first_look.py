@@ -121,6 +121,12 @@ def test_letters_that_are_taken_apart_are_warned_of():
     assert look_at(composed.splitlines(), Reading(tokenizer="whitespace")).warnings() == []
 
 
+@pytest.mark.parametrize("text", ["나는,갔다." * 900, "naïve,café" * 900, "=".join(["##piece", *["@@piece"] * 900])])
+def test_a_warning_shows_the_beginning_of_a_long_word(text):
+    warnings = look_at([unicodedata.normalize("NFD", text)], Reading(tokenizer="whitespace")).warnings()
+    assert warnings and max(map(len, warnings)) < 400
+
+
 def test_typographic_marks_are_told_where_the_model_has_plain_ones_only():
     text = ["She said “no” — and didn’t …", "“Yes.”"]
     (warning,) = look_at(text, Reading(), "t.txt").warnings(vocabulary("small-en"))

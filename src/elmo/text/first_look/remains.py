@@ -2,6 +2,8 @@
 
 import re
 
+from elmo.text.punctuation import as_example
+
 _PATTERNS = {
     "tags of HTML": (r"</(?:p|i|b|u|a)>|</?(?:br|em|strong|span|div|li|ul|ol|h[1-6])\b[^<>]{0,99}>", "remove them"),
     "entities of HTML": (
@@ -23,7 +25,7 @@ _KINDS = {what: (re.compile(pattern), step) for what, (pattern, step) in _PATTER
 def remains_in(text: str) -> list[str]:
     """What was left, each with an example and what to do about it."""
     return [
-        f"{what} ({found.group()!r}: {step})"
+        f"{what} ({as_example(found.group())!r}: {step})"
         for what, (pattern, step) in _KINDS.items()
         if (found := pattern.search(text))
     ]

@@ -16,7 +16,7 @@ from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language, bundled_model_for
 from elmo.text.first_look.remains import remains_in
 from elmo.text.formats.fasta import FastaRecord
-from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
+from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, as_example, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, Reading
@@ -118,8 +118,9 @@ class FirstLook:
             else "Their vectors will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
         )
         return (
-            f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): {short!r} is "
-            f"{len(words[0])} characters there and {len(short)} in NFC, which models are trained on. {what_then}"
+            f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): "
+            f"{as_example(short)!r} is {len(words[0])} characters there and {len(short)} in NFC, which models are trained "
+            f"on. {what_then}"
         )
 
     def _on_marks(self, language: Language) -> str | None:
