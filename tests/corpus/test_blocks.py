@@ -1,5 +1,6 @@
 """Files -> blocks."""
 
+import csv
 import gzip
 
 import pytest
@@ -72,6 +73,18 @@ def test_records_of_a_table_stay_whole_and_know_the_header(tmp_path):
     assert b"".join(block.content for block in blocks).decode() == "id,text\n" + rows
     assert all(block.content.count(b'"') % 2 == 0 and block.content.endswith(b"\n") for block in blocks)
     assert [block.header for block in blocks] == [b""] + [b"id,text"] * (len(blocks) - 1)
+
+
+def test_quotes_inside_a_cell_open_none(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f'{number},"a ""{number}"",\nof, two","x,"\n{number},a 5" pipe,"""\n"""\n' for number in range(40)]
+    path.write_text("\ufeff" + "".join(rows), encoding="utf-8")
+    for size in (20, 100, 333):
+        blocks = [block.content.decode("utf-8-sig") for block in read_blocks(path, "record", size=size)]
+        assert len(blocks) > 5
+        assert sum((list(csv.reader(block.splitlines(True), strict=True)) for block in blocks), []) == list(
+            csv.reader("".join(rows).splitlines(True), strict=True)
+        )
 
 
 def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path):

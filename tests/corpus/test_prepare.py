@@ -1,11 +1,15 @@
 """Preparing data: formats, held-out documents, several processes, interruptions."""
 
+import codecs
 import errno
+import gzip
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +18,7 @@ import numpy as np
 import pytest
 
 from elmo.corpus import parts
+from elmo.corpus.blocks import read_blocks
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
@@ -261,7 +266,7 @@ def test_files_and_newdoc_can_be_the_documents(tmp_path):
     held_out = {line.split()[1] for line in restored(tmp_path / "data", "valid")}
     assert held_out
     assert not held_out & {line.split()[1] for line in restored(tmp_path / "data")}
-    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 30
+    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 29
     assert "0.txt" in report["warnings"][0]
     trees = [
         f"# newdoc id = {number}\n" + "\n".join(f"1\tw{number}" + "\t_" * 8 + "\n" for _ in range(3))
@@ -271,6 +276,32 @@ def test_files_and_newdoc_can_be_the_documents(tmp_path):
     report = prepare([tmp_path / "trees.conllu"], tmp_path / "trees", CorpusSettings(valid_share=0.3))
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 50
     assert not set(restored(tmp_path / "trees")) & set(restored(tmp_path / "trees", "valid"))
+
+
+def test_a_file_is_the_same_document_however_it_is_stored(tmp_path):
+    files = [tmp_path / f"{number}.txt" for number in range(30)]
+    for number, file in enumerate(files):
+        file.write_text(f"file {number}\n\nagain {number}\n" * 9)
+        file.with_suffix(".gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.with_suffix(".crlf").write_bytes(codecs.BOM_UTF8 + file.read_bytes().replace(b"\n", b"\r\n"))
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(files[0].read_bytes(),))
+    writer.start()
+    texts = [file.with_suffix(ending) for file in files for ending in (".txt", ".gz", ".crlf")] + [tmp_path / "pipe"]
+    report = prepare(texts, tmp_path / "data", CorpusSettings(valid_share=0.3, documents="file"))
+    writer.join()
+    assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
+    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 91
+
+
+def test_each_protein_is_a_document(tmp_path):
+    text = "".join(f">P{number}\nMK{'ACDEFGHIKL'[number % 10]}\nV\n" for number in range(100))
+    (tmp_path / "p.fasta").write_text(text)
+    report = prepare(tmp_path / "p.fasta", tmp_path / "data", CorpusSettings(valid_share=0.3))
+    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 100
+    assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
+    with pytest.raises(ConfigError, match="is FASTA, in which blank lines don't separate documents"):
+        prepare(tmp_path / "p.fasta", tmp_path / "more", CorpusSettings(valid_share=0.3, documents="block"))
 
 
 def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, corpus):
@@ -317,8 +348,6 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_read(
             prepare([corpus], tmp_path / "data", workers=workers)
     with pytest.raises(ConfigError, match="both held-out files"):
         prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.1), valid=["corpus.txt"])
-    with pytest.raises(ConfigError, match="documents are files, but standard input is not a file"):
-        prepare(["-"], tmp_path / "data", CorpusSettings(valid_share=0.1, documents="file"))
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
@@ -415,6 +444,30 @@ def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
     corpus.write_bytes(text)
     prepare([corpus], tmp_path / "data", resume=True)
     assert restored(tmp_path / "data") == [line for document in documents_of(corpus) for line in document]
+
+
+def test_a_run_is_not_resumed_with_a_changed_tokenizer(tmp_path, corpus, monkeypatch):
+    module = tmp_path / "changed_tokens.py"
+    module.write_text("def tokens(text):\n    return text.split()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = CorpusSettings(tokenizer="changed_tokens:tokens")
+    with pytest.raises(Interrupted):
+        prepare([corpus], tmp_path / "data", settings, stop_flag=StopsAfter(40))
+    module.write_text("def tokens(text):\n    return text.upper().split()\n")
+    importlib.reload(sys.modules["changed_tokens"])
+    with pytest.raises(ConfigError, match="was begun with tokenizer's code '.*', now it is '.*--force"):
+        prepare([corpus], tmp_path / "data", settings, resume=True)
+
+
+def test_a_text_that_changes_while_it_is_read_is_a_warning(tmp_path, corpus, monkeypatch):
+    def written_to(*arguments):
+        yield from read_blocks(*arguments)
+        with corpus.open("a") as file:
+            file.write("more\n")
+
+    assert prepare(corpus, tmp_path / "whole")["warnings"] == []
+    monkeypatch.setattr("elmo.corpus.prepare.read_blocks", lambda *arguments, **_: written_to(*arguments))
+    assert "corpus.txt has changed since its reading began" in prepare(corpus, tmp_path / "data")["warnings"][0]
 
 
 def test_force_begins_anew_and_never_removes_what_is_not_ours(tmp_path, corpus):

@@ -1,5 +1,7 @@
 """BlockReader: a block of text -> its sentences, what was left out, and where documents begin."""
 
+import hashlib
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +83,7 @@ class BlockReader:
 
     def sentences(self) -> Iterator[list[str]]:
         """All sentences with tokens."""
-        if self.recipe.documents in ("block", "row"):
+        if self.recipe.documents is not None:
             return self._marked(self._units())
         if self.recipe.form.format == "text" and self.recipe.sentences == "lines":
             return self._lines()
@@ -176,7 +178,7 @@ class BlockReader:
             self._is_bad = False
             return
         self.blank_lines += 1
-        if ends_document:
+        if ends_document and self.recipe.documents != "file":
             self.marks.end()
 
     def _tokenized(self, unit: str | list[str]) -> Iterable[list[str]]:
@@ -232,3 +234,12 @@ def _checked(tokenize: Tokenize) -> Tokenize:
 def tokenizer_name(tokenizer: str | Tokenize) -> str:
     """As it is written into the report."""
     return tokenizer if isinstance(tokenizer, str) else getattr(tokenizer, "__qualname__", repr(tokenizer))
+
+
+def tokenizer_code(tokenizer: str | Tokenize) -> str | None:
+    """A hash of the file that a tokenizer is written in, and of its place there; None if it isn't written in Python."""
+    function = named_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    try:
+        return hashlib.sha256(repr(inspect.findsource(function)).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        return None

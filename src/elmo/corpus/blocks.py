@@ -23,6 +23,8 @@ before one of FASTA."""
 
 _SEPARATOR_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=.\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
+# A cell in quotes, whole or cut off; a quote inside of another cell is a letter of it.
+_QUOTED_CELL = re.compile(rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[,;\t|\n]))"[^"]*(?:""[^"]*)*"?')
 # Without a blank line for so long a block ends at a line end.
 _MOST_BLOCKS = 8
 
@@ -120,7 +122,7 @@ def _last_border(held: bytearray, border: Border, start: int, size: int) -> int:
     if border == "header":
         end = held.rfind(b"\n>") + 1
     else:
-        end = _last_record_end(held, last_line_end) if border == "record" else _last_blank_line_end(held, start)
+        end = _last_record_end(held) if border == "record" else _last_blank_line_end(held, start)
     return end if end or len(held) < _MOST_BLOCKS * size else last_line_end
 
 
@@ -131,11 +133,6 @@ def _last_blank_line_end(held: bytearray, start: int) -> int:
     return end
 
 
-def _last_record_end(held: bytearray, line_end: int) -> int:
-    """A line end after an odd number of quotes is inside a quoted cell. `held` begins with a record."""
-    end, quotes = line_end, held.count(b'"', 0, line_end)
-    while quotes % 2:
-        before = held.rfind(b"\n", 0, end - 1) + 1
-        quotes -= held.count(b'"', before, end)
-        end = before
-    return end
+def _last_record_end(held: bytearray) -> int:
+    """The last line end that is not inside a quoted cell. `held` begins with a record."""
+    return _QUOTED_CELL.sub(lambda cell: bytes(len(cell[0])), held).rfind(b"\n") + 1

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from elmo.corpus.block_reader import tokenizer_code
 from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
-from elmo.corpus.documents import is_held_out
 from elmo.corpus.numbering import (
     NumberedCorpus,
     NumberedSplit,
@@ -62,22 +62,24 @@ from elmo.version import __version__
 _PACKED_RATIO = 4
 _ROWS_AT_ONCE = 65_536
 
+Texts = Path | str | Sequence[Path | str]
+
 
 @known_keywords
 def prepare(
-    texts: Sequence[Path | str],
+    texts: Texts,
     folder: Path | str,
     settings: CorpusSettings | None = None,
     *,
-    valid: Sequence[Path | str] = (),
-    test: Sequence[Path | str] = (),
+    valid: Texts = (),
+    test: Texts = (),
     workers: int = 1,
     resume: bool = False,
     force: bool = False,
     progress: Progress | bool = False,
     stop_flag: StopFlag | None = None,
 ) -> dict[str, Any]:
-    """Makes prepared data in `folder` from text files; returns the report, as in data.json.
+    """Makes prepared data in `folder` from a text file, or several; returns the report, as in data.json.
 
     The vocabulary is that of the training text (`texts`). `valid` and `test`: held-out texts, prepared with the same
     vocabulary. Blank and skipped lines are left out and counted. `workers`: processes; the result doesn't depend on it.
@@ -89,7 +91,8 @@ def prepare(
     `folder` may not be replaced or the disk is full, Interrupted if `stop_flag` was raised (resumable). In all cases
     `folder` is left as it was.
     """
-    splits = {TRAIN: list(texts), VALID: list(valid), TEST: list(test)}
+    given = {TRAIN: texts, VALID: valid, TEST: test}
+    splits = {name: [files] if isinstance(files, Path | str) else list(files) for name, files in given.items()}
     settings = settings or CorpusSettings()
     settings.check(splits, workers)
     splits = {name: files for name, files in splits.items() if files}
@@ -125,18 +128,23 @@ class _Run:
 
     def _fill(self, folder: Path, work: WorkFolder, held_files: list[int], given: Vocabulary | None) -> dict[str, Any]:
         with _explained(work, folder):
+            begun = _versions(self.splits)
             files, num_parts = self._make_parts(work, held_files)
             text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
             corpus = count_corpus(self._each_part(text, "counting words"), self._names(), self._check)
-            if self.settings.documents == "file":
-                for name, split in corpus.splits.items():
-                    split.documents = sum(file.split == name for file in files)
             self._require_tokens(corpus, files)
             report = {
                 "format_version": FORMAT_VERSION,
                 "settings": self.settings.to_dict(),
                 **self._finish(folder, text, corpus, given),
             }
+            now = _versions(self.splits)
+            report["warnings"] += [
+                f"{path} has changed since its reading began, so the data may mix two versions of it, and its sha256 "
+                "may be of neither. Prepare it again when nothing writes to it."
+                for path, version in begun.items()
+                if now.get(path) != version
+            ]
             (folder / REPORT_FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
             write_sums(folder, sorted(path.name for path in folder.iterdir()))
         return report
@@ -144,7 +152,13 @@ class _Run:
     def _plan(self) -> dict[str, Any]:
         """Everything the parts depend on, and what else a user would expect to stay the same."""
         files = {name: [str(file) for file in files] for name, files in self.splits.items()}
-        return {"version": __version__, "block_bytes": BLOCK_BYTES, "texts": files, **self.settings.to_dict()}
+        return {
+            "version": __version__,
+            "block_bytes": BLOCK_BYTES,
+            "texts": files,
+            **self.settings.to_dict(),
+            "tokenizer's code": tokenizer_code(self.settings.tokenizer),
+        }
 
     def _names(self) -> list[str]:
         held_out = [VALID] if self.settings.valid_share is not None else []
@@ -163,7 +177,8 @@ class _Run:
             for split, paths in self.splits.items():
                 for path in paths:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
-                    files.append(self._text_file(len(files), path, split, index))
+                    shares = split == TRAIN and self.settings.valid_share is not None
+                    files.append(TextFile(len(files), str(path), split, index, shares))
                     blocks = read_blocks(
                         path,
                         recipe.border,
@@ -185,16 +200,6 @@ class _Run:
 
     def _each_part(self, text: PartedText, what: str) -> Iterator[PlacedPart]:
         return Count(self.progress, what, text.num_parts, "parts").each(text)
-
-    def _text_file(self, number: int, path: Path | str, split: str, first_part: int) -> TextFile:
-        share = self.settings.valid_share if split == TRAIN else None
-        whole = self.settings.documents_of(path) == "file"
-        if share is not None and whole:
-            digest = _sha256(path)
-            assert digest is not None  # settings.check refuses standard input
-            if is_held_out(np.array([int(digest[:16], 16)], dtype=np.uint64), share)[0]:
-                split = VALID
-        return TextFile(number, str(path), split, first_part, shares=share is not None and not whole)
 
     def _require_tokens(self, corpus: NumberedCorpus, files: Sequence[TextFile]) -> None:
         for split in corpus.splits.values():
@@ -243,6 +248,11 @@ class _Run:
 def _regular_files(splits: Splits) -> list[Path]:
     """Neither standard input nor pipes, whose size nobody knows and which can be read only once."""
     return [Path(file) for files in splits.values() for file in files if Path(file).is_file()]
+
+
+def _versions(splits: Splits) -> dict[str, tuple[int, int]]:
+    """Size and time of the last change of each file."""
+    return {str(file): ((found := file.stat()).st_size, found.st_mtime_ns) for file in _regular_files(splits)}
 
 
 def _bytes_on_disk(splits: Splits) -> int | None:

@@ -29,7 +29,7 @@ TOKENS_PER_SHARD = 20_000_000
 # Bytes of a stream's first block in which its form shows.
 _LOOKED_AT = 1 << 18
 # Formats with a document in each row.
-_OF_ROWS = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV"}
+_OF_ROWS = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "fasta": "FASTA"}
 
 Splits = Mapping[str, Sequence[Path | str]]
 
@@ -54,7 +54,8 @@ class CorpusSettings:
     the same every time, and identical documents are never on both sides."""
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
-    JSON object, a row of a table, a sentence of CoNLL) (default: row for JSON lines and tables, else block)."""
+    JSON object, a row of a table, a protein, a sentence of CoNLL) (default: row for JSON lines, tables and FASTA, else
+    block)."""
     max_characters_per_token: Annotated[int, from_to(3, 10_000)] = 50
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
@@ -188,11 +189,6 @@ class CorpusSettings:
                 "--documents block or file."
             )
         for file in splits["train"]:
-            if self.documents == "file" and str(file) == STDIN:
-                raise ConfigError(
-                    "documents are files, but standard input is not a file. Put the text into files, or use "
-                    "--documents row or block."
-                )
             if self.documents == "block" and (kind := self._form(file).format) in _OF_ROWS:
                 raise ConfigError(
                     f"{file} is {_OF_ROWS[kind]}, in which blank lines don't separate documents, but documents are "

@@ -20,6 +20,7 @@ from elmo.weights.allennlp.names import pair_of
 from elmo.weights.catalogue import MAX_BYTES, KnownModel, bundled_folders, known_models
 from elmo.weights.native.names import model_folder
 from elmo.weights.published.sources import is_published
+from elmo.weights.tensorflow.tensor_bundle import index_of
 
 DEFAULT_MODEL = "small-en"
 MODEL_VARIABLE = "ELMO_MODEL"
@@ -46,12 +47,12 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
     called like one); an existing path, where the folder of a pretraining run means the model in it, and a zip archive
-    is unpacked once, into the cache folder; a pair (options.json, weights.hdf5); the name of a published model
-    ("original", "many-langs/ko", "nlpl:154"), downloaded from its publishers once (see `published.fetch`); an id
-    `org/name` or `org/name@REVISION` of the Hugging Face hub, downloaded once too (see `download`). `download`: False
-    asks no network. `progress`: of a published model's download, as for `fetch.fetched`. Raises WeightFileError if
-    there is no such model, ConfigError for anything else, MissingExtraError for a hub's id without
-    huggingface_hub.
+    is unpacked once, into the cache folder; the path of a bilm-tf checkpoint without its files' endings; a pair
+    (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
+    from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
+    downloaded once too (see `download`). `download`: False asks no network. `progress`: of a published model's
+    download, as for `fetch.fetched`. Raises WeightFileError if there is no such model, ConfigError for anything else,
+    MissingExtraError for a hub's id without huggingface_hub.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -66,7 +67,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return folder
     path = _expanded(model)
     with readable(_named(path), WeightFileError, _CHECK):
-        is_there = path.exists()
+        is_there = path.exists() or is_file(index_of(path))
     if is_there or recover(path):
         return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):

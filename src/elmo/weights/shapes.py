@@ -82,23 +82,24 @@ def require_agreement(
     "dataset"). `expected` may be a generator: it is read no further than the first name that isn't there, so a
     damaged config that asks for a million layers costs nothing.
     """
-    wanted = set()
+    wanted, matching = set(), f"the matching {asked_by.removeprefix('the ')}"
+    step = f"Run 'elmo inspect {file}' or pass" if kind == "dataset" else "Pass"
     for name, shape in expected:
         wanted.add(name)
         if name not in found:
             raise WeightFileError(
                 f"{file}: {kind} {name!r} is missing, {asked_by} asks for it with shape {shape}: the file is "
                 f"incomplete, or these files belong to different models. It has {len(found)} {kind}s. Get the file "
-                f"again or pass the matching {asked_by}."
+                f"again or pass {matching}."
             )
         if found[name] != shape:
             raise WeightFileError(
                 f"{file}: {kind} {shown(name, 99)} has shape {shown(found[name])}, {asked_by} asks for {shape}: these "
-                f"files belong to different models. Run 'elmo inspect {file}' or pass the matching {asked_by}."
+                f"files belong to different models. {step} {matching}."
             )
     if extra := sorted(set(found) - wanted):
         raise WeightFileError(
             f"{file}: {kind} {shown(extra[0], 99)} with shape {shown(found[extra[0]])} is not part of the model that "
-            f"{asked_by} describes ({len(extra)} such {kind}s): these files belong to different models. Pass the "
-            f"matching {asked_by}."
+            f"{asked_by} describes ({len(extra)} such {kind}s): these files belong to different models. Pass "
+            f"{matching}."
         )

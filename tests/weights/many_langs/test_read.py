@@ -3,6 +3,7 @@
 The network here is plain numpy written from the native tensors' meaning, so that it proves the reader alone.
 """
 
+import codecs
 import json
 import shutil
 from pathlib import Path
@@ -296,12 +297,20 @@ def test_value_that_is_not_finite_is_an_error(folder):
         ("a\t0\n\udcff\t1\n", "char.dic:2: is not"),
         ("a\t0\n", "char.dic: '<bos>' is missing"),
         ("", "char.dic: '<bos>' is missing"),
+        ("".join(f"{symbol}\t{i}\n" for i, symbol in enumerate(SYMBOLS[:-1])), "char.dic: has 7 symbols, .* 8 rows"),
     ],
 )
 def test_damaged_dictionary_is_an_error_with_file_and_line(folder, content, message):
     (folder / "char.dic").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(WeightFileError, match=message):
         many_langs.read(folder)
+
+
+@pytest.mark.parametrize("name", ["char.dic", "word.dic"])
+def test_a_byte_order_mark_is_no_part_of_the_first_symbol(folder, name):
+    whole = many_langs.read(folder).token_map
+    (folder / name).write_bytes(codecs.BOM_UTF8 + (folder / name).read_bytes())
+    assert many_langs.read(folder).token_map == whole
 
 
 def test_missing_dictionary_is_an_error(folder):

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from elmo.errors import ElmoError, WeightFileError
+from elmo.weights import formats
+from elmo.weights.hub import resolve
 from elmo.weights.soundness import require_sound
 from elmo.weights.tensorflow import read as tensorflow
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
@@ -455,6 +457,12 @@ def test_one_checkpoint_of_several_can_be_named(folder):
     for path in (folder / "model.ckpt-7", folder / "model.ckpt-7.index"):
         assert tensorflow.recognizes(path)
         assert tensorflow.read(path).metadata["checkpoint"] == "model.ckpt-7"
+
+
+def test_the_path_of_a_checkpoint_is_no_name_of_the_hub(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    for path in (f"{folder.name}/model.ckpt-7", folder / "model.ckpt-7"):
+        assert formats.read(resolve(path, download=False)).metadata["checkpoint"] == "model.ckpt-7"
 
 
 def test_folder_that_does_not_say_which_checkpoint_is_the_latest(folder):

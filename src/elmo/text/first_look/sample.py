@@ -119,8 +119,8 @@ class FirstLook:
         )
         return (
             f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): "
-            f"{as_example(short)!r} is {len(words[0])} characters there and {len(short)} in NFC, which models are trained "
-            f"on. {what_then}"
+            f"{as_example(short)!r} is {len(words[0])} characters there and {len(short)} in NFC, which models are "
+            f"trained on. {what_then}"
         )
 
     def _on_marks(self, language: Language) -> str | None:

@@ -14,6 +14,7 @@ Source: HIT-SCIR/ELMoForManyLangs `elmo.py`, `frontend.py`, `modules/`; Che et a
   it is looked up, in both dictionaries; their lines are stripped before they are split.
 """
 
+import codecs
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -236,11 +237,12 @@ def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
 
 
 def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[str, int]:
-    """symbol -> id, moved up by 1. A symbol that occurs twice has its last id, as in the original."""
+    """symbol -> id, moved up by 1, of all rows of an embedding. A symbol that occurs twice has its last id, as in the
+    original."""
     with readable(path, WeightFileError, GET_AGAIN):
         content = read_bytes(path, limit=most_bytes(num_ids))
-    dictionary = {}
-    for number, line in enumerate(io.BytesIO(content), start=1):
+    dictionary, number = {}, 0
+    for number, line in enumerate(io.BytesIO(content.removeprefix(codecs.BOM_UTF8)), start=1):
         symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")
         if not 0 <= theirs < num_ids - 1:
             raise WeightFileError(
@@ -252,6 +254,11 @@ def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[st
         raise WeightFileError(
             f"{path}: {missing[0]!r} is missing, which every sentence needs: the file is damaged or cut short. "
             f"{GET_AGAIN}"
+        )
+    if number < num_ids - 1:
+        raise WeightFileError(
+            f"{path}: has {number} symbols, but the embedding in token_embedder.pkl has {num_ids - 1} rows: the file "
+            f"is cut short, or these files belong to different models. {GET_AGAIN}"
         )
     return dictionary
 
