@@ -263,12 +263,20 @@ def test_an_unknown_format_is_refused(tmp_path):
         read_sentences(written(tmp_path, b"a\n"), format="pdf")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_files_that_were_joined_have_no_marks_inside(tmp_path, end):
+    path = written(tmp_path, f"\ufeffa b{end}\ufeffc \ufeffd{end}".encode())
+    assert list(read_sentences(path, tokenize=str.split)) == [["a", "b"], ["c", "\ufeffd"]]
+
+
 @given(
     st.binary(max_size=60) | st.binary(max_size=60).map(lambda content: b"." + content),  # no kind of file begins so
     st.sampled_from(["utf-8", "latin-1", "euc-kr"]),
     st.sampled_from([1, 5]),
 )
 @example(b"\xef\xbb\xbf", "latin-1", 1)
+@example(b"\xef\xbb\xbf\n.\n\xef\xbb\xbf\xef\xbb\xbf", "utf-8", 1)
+@example(b".\n\xef\xbb\xbf", "utf-8", 5)
 def test_a_block_is_decoded_like_its_lines(content, encoding, first):
     def read(how, text):
         told = []

@@ -17,7 +17,8 @@ Remedy = Literal["encode or skip", "encode", "convert"]
 """What helps against a line that can't be decoded: to name the encoding; to skip the line, except in labelled data;
 only to convert the file, where its format says UTF-8."""
 
-_BOM = b"\xef\xbb\xbf"
+_MARK = "\ufeff"  # of the byte order
+_BOM = _MARK.encode()
 # Bytes above ASCII; in text of Latin letters few of them stand together.
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _LEAST_SHARE_OF_SYLLABLES = 0.9
@@ -65,13 +66,15 @@ def decoded(
 ) -> Iterator[str]:
     """Each line's text without its end; `instead` of a bad one, if there is someone to tell, else TextError.
 
-    `first`: the number of the first of `lines` in the file; line 1 may begin with a byte order mark. `remedy`: the
-    message's next step.
+    `first`: the number of the first of `lines` in the file. A byte order mark at the beginning of a line is left out:
+    files that were joined keep theirs. `remedy`: the message's next step.
     """
     for number, line in enumerate(lines, start=first):
         if number == 1:
             require_text(line, name)
-            line = _without_mark(line, name, encoding)
+            _check_mark(line, name, encoding)
+        if encoding == "utf-8":
+            line = line.removeprefix(_BOM)
         text, message = "", None
         try:
             text = line.decode(encoding).removesuffix("\n").rstrip("\r")
@@ -92,10 +95,7 @@ def decoded_block(
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
         require_text(block.partition(b"\n")[0], name)
-        kept = _without_mark(block, name, encoding)
-        if block and not kept:  # a line with nothing else in it
-            return [""]
-        block = kept
+        _check_mark(block, name, encoding)
     try:
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:
@@ -103,6 +103,8 @@ def decoded_block(
         return decoded(_split(block), name, encoding, on_bad_line, first, instead)
     if lines[-1] == "":
         del lines[-1]
+    if encoding == "utf-8" and _BOM in block:
+        lines = [line.removeprefix(_MARK) for line in lines]
     if b"\r" in block:
         lines = [line.rstrip("\r") for line in lines]
         if any("\r" in line for line in lines):
@@ -110,16 +112,13 @@ def decoded_block(
     return lines
 
 
-def _without_mark(start: bytes, name: str, encoding: str) -> bytes:
-    """The beginning of a file without the byte order mark; TextError if the mark says another encoding."""
-    if not start.startswith(_BOM):
-        return start
-    if encoding != "utf-8" and _is_utf8(start.partition(b"\n")[0]):
+def _check_mark(start: bytes, name: str, encoding: str) -> None:
+    """TextError if a byte order mark at the beginning of a file says another encoding."""
+    if start.startswith(_BOM) and encoding != "utf-8" and _is_utf8(start.partition(b"\n")[0]):
         raise TextError(
             f"{name}:1: begins with a byte order mark of Unicode, but is to be read as {encoding}, in which that is "
             "other letters. Leave --encoding out."
         )
-    return start.removeprefix(_BOM) if encoding == "utf-8" else start
 
 
 def _is_utf8(line: bytes) -> bool:
