@@ -91,18 +91,18 @@ def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(paper_page,
 
 
 def test_second_test_data_have_a_row_of_their_own(paper_page, folders):
-    own = record("reproduction/squad.table1.json") | {"second_name": "XQuAD, English"}
-    for part in (*own["systems"], *own["gains"]):
-        part["second_test"] = part["dev"]
-    (test,) = [one for one in own["claims"] if one["verdict"]]
-    second = {"claim": f"{test['claim']}, on the second test data", "measured_on": "second_test", "verdict": "agrees"}
-    own["claims"].append(test | second | {"difference": 2.5, "interval": [1.0, 4.0]})
+    own = record("reproduction/squad.table1.json")
+    own["gains"][0]["test"] |= {"difference": 1.5, "interval": [-1.0, 4.0]}
+    own["gains"][0]["second_test"] |= {"difference": 2.5, "interval": [1.0, 4.0]}
+    first_claim, second_claim = own["claims"][-2:]
+    first_claim |= {"verdict": "not decided", "difference": 1.5, "interval": [-1.0, 4.0]}
+    second_claim |= {"verdict": "agrees", "difference": 2.5, "interval": [1.0, 4.0]}
     (folders.records / "squad.table1.json").write_text(json.dumps(own))
     first, then, *_ = made(paper_page, "gains", folders)[1:]
-    dev = " -> ".join(f"{system['dev']['mean']:.1f}" for system in own["systems"])
+    scores = " -> ".join(f"{system['second_test']['mean']:.1f}" for system in own["systems"])
     assert first[0] == "new-wiki (question answering)"
     assert then[0] == "XQuAD, English, by the models of new-wiki (question answering)"
-    assert then[2:4] == [f"{dev} F1", "+2.50 [+1.00, +4.00]"]
+    assert then[2:4] == [f"{scores} F1", "+2.50 [+1.00, +4.00]"]
     summary = made(paper_page, "summary", folders)[1]
     assert summary[1:3] == ["2 data sets", "XQuAD, English +2.5"]
 
