@@ -221,3 +221,11 @@ def test_pages_and_pictures_are_made_of_the_records_byte_for_byte(tmp_path, scri
     ]
     for path in (*(DOCS / f"{page}.md" for page in pages), *(path for path in drawn if path.parent.name == folder)):
         assert (tmp_path / "docs" / path.relative_to(DOCS)).read_bytes() == path.read_bytes(), f"run: python {script}"
+
+
+@pytest.mark.parametrize("section", ["squad", "snli", "srl", "coref", "sst-phrases"])
+def test_a_recipe_says_the_scores_of_the_record(section):
+    recipe = (ROOT / "configs" / "tasks" / f"{section.partition('-')[0]}.toml").read_text(encoding="utf-8")
+    found = re.search(r"(\d\d\.\d)(?: \+- [\d.]+)? without ELMo, (\d\d\.\d)", recipe)
+    systems = read(DOCS / "reproduction" / f"{section}.table1.json")["systems"]
+    assert found and [*found.groups()] == [f"{one['test']['mean']:.1f}" for one in systems]
