@@ -80,16 +80,23 @@ def test_a_file_without_keys_is_refused(tmp_path, content, words):
         read_keys(path)
 
 
-def test_what_is_being_answered_is_finished_before_the_server_ends(models, embedder, monkeypatch):
-    whole, began, go_on, started = embedder.embed, threading.Event(), threading.Event(), threading.Event()
+@pytest.fixture
+def the_cat(embedder, monkeypatch) -> tuple[threading.Event, threading.Event]:
+    """The first is set when "the cat" is being embedded, which lasts until the second is."""
+    whole, began, go_on = embedder.embed, threading.Event(), threading.Event()
 
     def held(sentences, layers="all"):
         if sentences == [["the", "cat"]]:
             began.set()
-            assert go_on.wait(20)
+            assert go_on.wait(30)
         return whole(sentences, layers)
 
     monkeypatch.setattr(embedder, "embed", held)
+    return began, go_on
+
+
+def test_what_is_being_answered_is_finished_before_the_server_ends(models, the_cat):
+    (began, go_on), started = the_cat, threading.Event()
     answers = []
     with bound("127.0.0.1", 0) as listening:
         made = Server(create_app(models), listening, started=started.set)
@@ -126,16 +133,8 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(models, embed
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson"])
-def test_a_text_that_takes_long_does_not_hold_up_the_end(models, embedder, monkeypatch, capfd, media_type):
-    whole, began, go_on, started = embedder.embed, threading.Event(), threading.Event(), threading.Event()
-
-    def held(sentences, layers="all"):
-        if sentences == [["the", "cat"]]:
-            began.set()
-            assert go_on.wait(30)
-        return whole(sentences, layers)
-
-    monkeypatch.setattr(embedder, "embed", held)
+def test_a_text_that_takes_long_does_not_hold_up_the_end(models, the_cat, capfd, media_type):
+    (began, go_on), started = the_cat, threading.Event()
     answers = []
     with bound("127.0.0.1", 0) as listening:
         made, place = Server(create_app(models), listening, started=started.set), url(listening)

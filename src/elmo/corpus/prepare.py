@@ -45,7 +45,7 @@ from elmo.corpus.shards import (
 )
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
-from elmo.disk.bounded import file_hash
+from elmo.disk.bounded import file_hash, file_version
 from elmo.disk.output import free_bytes, is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
@@ -250,9 +250,8 @@ def _regular_files(splits: Splits) -> list[Path]:
     return [Path(file) for files in splits.values() for file in files if Path(file).is_file()]
 
 
-def _versions(splits: Splits) -> dict[str, tuple[int, int]]:
-    """Size and time of the last change of each file."""
-    return {str(file): ((found := file.stat()).st_size, found.st_mtime_ns) for file in _regular_files(splits)}
+def _versions(splits: Splits) -> dict[Path, tuple[int, int, int]]:
+    return {file: file_version(file) for file in _regular_files(splits)}
 
 
 def _bytes_on_disk(splits: Splits) -> int | None:

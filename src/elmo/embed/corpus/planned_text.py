@@ -10,11 +10,10 @@ from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
-from elmo.disk.bounded import file_hash
+from elmo.disk.bounded import file_hash, file_version
 from elmo.embed.corpus.text_source import TextSource, changed
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError, Interrupted, TextError
@@ -84,7 +83,7 @@ class PlannedText:
         """TextError if the text is another one than was counted: tokens would stand beside the vectors of others."""
         paths = self.source.paths
         try:
-            is_same = _versions(paths) == self.versions or file_hash(*paths) == self.sha256
+            is_same = [*map(file_version, paths)] == self.versions or file_hash(*paths) == self.sha256
         except FileNotFoundError:
             is_same = False
         if not is_same:
@@ -116,7 +115,7 @@ def planned_text(
     lengths = array("q")  # 8 bytes a row, also of hundreds of millions
     bad_lines: list[str] = []
     bad_rows: list[int] = []
-    versions = _versions(source.paths)
+    versions = [file_version(path) for path in source.paths]
     num_bytes = sum(size for _, size, _ in versions)
     read = Count(progress, "reading", num_bytes, "bytes")
 
@@ -145,10 +144,6 @@ def planned_text(
         len(lengths),
         versions,
     )
-
-
-def _versions(paths: Iterable[Path]) -> list[tuple[int, int, int]]:
-    return [(it.st_ino, it.st_size, it.st_mtime_ns) for it in (path.stat() for path in paths)]
 
 
 def windows_of(lengths: Iterable[int], limits: tuple[int, int | None]) -> list[range]:

@@ -80,14 +80,23 @@ def predict_all(
     examples: Sequence[E],
     settings: FitSettings,
     *,
+    predict_batch: Callable[[Sequence[E]], list[P]] | None = None,
     progress: Progress = SILENT,
 ) -> list[P]:
-    """A prediction for each example, in their order."""
-    return _in_batches(model, task, examples, settings, model.predict, progress=progress)
+    """A prediction for each example, in their order. `predict_batch`: in place of `model.predict`."""
+    require_moderate(task, examples)
+    model.eval()
+    predict_batch = predict_batch or model.predict
+    predicted = Count(progress, "predicting", len(examples), "examples")
+    predictions: dict[int, P] = {}
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
+        chosen = [examples[place] for place in batch]
+        with enough_memory_for(task, chosen):
+            predictions |= zip(batch.tolist(), predict_batch(chosen), strict=True)
+        predicted.add(len(chosen))
+    return [predictions[place] for place in range(len(examples))]
 
 
-@usual_torch()
-@torch.no_grad()
 def predict_and_loss(
     model: TaskModel[E, P],
     task: Task[S, E, P],
@@ -109,28 +118,7 @@ def predict_and_loss(
         losses.append((model.held_out_loss_of(outputs, batch), model.num_averaged(batch)))
         return model.decide([outputs], batch)
 
-    predictions = _in_batches(model, task, examples, settings, predict_batch, progress=progress)
+    predictions = predict_all(model, task, examples, settings, predict_batch=predict_batch, progress=progress)
     known = [(loss.item(), count) for loss, count in losses if loss is not None]
     total = sum(loss * count for loss, count in known)
     return predictions, total / max(sum(count for _, count in known), 1) if len(known) == len(losses) else None
-
-
-def _in_batches(
-    model: TaskModel[E, P],
-    task: Task[S, E, P],
-    examples: Sequence[E],
-    settings: FitSettings,
-    predict_batch: Callable[[Sequence[E]], list[P]],
-    *,
-    progress: Progress,
-) -> list[P]:
-    require_moderate(task, examples)
-    model.eval()
-    predicted = Count(progress, "predicting", len(examples), "examples")
-    predictions: dict[int, P] = {}
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
-        chosen = [examples[place] for place in batch]
-        with enough_memory_for(task, chosen):
-            predictions |= zip(batch.tolist(), predict_batch(chosen), strict=True)
-        predicted.add(len(chosen))
-    return [predictions[place] for place in range(len(examples))]
