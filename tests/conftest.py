@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# An example's time says how busy the machine is.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# An example's time says how busy the machine is. The examples are the same in every run, so that no run fails by chance;
+# `--hypothesis-profile hunt` looks for new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("hunt", deadline=None, max_examples=1000)
+settings.load_profile("repeatable")
 
 
 def _shapes_checked(typechecker: Callable) -> Callable:

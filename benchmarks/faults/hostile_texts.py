@@ -38,7 +38,8 @@ PIECES = (
 BAD_BYTES = (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\x80", b"\xe9 ", b"\xc0\xaf")
 LINE_ENDS = (b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b"\r", b"\n \n")
 BAD = ("wrong lines or lengths", "wrong vectors", "another exception", "no line named", "left behind")
-OUTCOMES = ("right", "refused, line named", "refused as empty", *BAD)
+OUTCOMES = ("right", "refused, line named", "refused as empty", "refused as binary", *BAD)
+CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 TOLERANCE = 2e-5
 
 
@@ -112,15 +113,15 @@ def _big_documents(chance: random.Random) -> Iterator[bytes]:
 
 
 def _expected(document: bytes) -> list[list[str] | None]:
-    """The tokens of each line, composed; None for a line that is not UTF-8 or has a carriage return inside. Written
-    apart from the package's readers."""
+    """The tokens of each line, composed and without a byte order mark before them; None for a line that is not UTF-8
+    or has a carriage return inside. Written apart from the package's readers."""
     lines = document.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
     found: list[list[str] | None] = []
-    for number, line in enumerate(lines):
+    for line in lines:
         try:
-            text = line.decode("utf-8-sig" if number == 0 else "utf-8")
+            text = line.decode("utf-8-sig")
         except UnicodeDecodeError:
             found.append(None)
             continue
@@ -152,6 +153,8 @@ def _outcome(text: Path, output: Path, errors: str, expected: list[list[str] | N
     except TextError as error:
         if not expected:
             return "refused as empty" if "is empty" in str(error) else "another exception"
+        if "is a binary file" in str(error) and sum(map(CONTROLS.__contains__, text.read_bytes())) >= 8:
+            return "refused as binary"
         why = re.escape(f"{text}:{bad_lines[0]}: ") + "(not valid UTF-8|.*carriage return)" if bad_lines else ""
         is_named = errors == "strict" and bad_lines and re.search(why, str(error))
         return "refused, line named" if is_named else "no line named"

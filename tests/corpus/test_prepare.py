@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,15 @@ def test_every_format_gives_the_same_sentences(tmp_path):
         assert restored(tmp_path / f"{name}.data") == [" ".join(words) for words in sentences]
     prepare([tmp_path / "a.txt", tmp_path / "a.jsonl", tmp_path / "a.conllu"], tmp_path / "all")
     assert restored(tmp_path / "all") == [" ".join(words) for words in sentences] * 3
+
+
+def test_texts_are_read_in_the_form_in_which_a_model_reads_them_later(tmp_path):
+    apart = [unicodedata.normalize("NFD", "밥을 먹었다"), "ব\u09df\u09b8"]
+    (tmp_path / "a.txt").write_text("".join(text + "\n" for text in apart), encoding="utf-8")
+    rows = [{"text": text} for text in apart] + [{"text": text.split()} for text in apart]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    prepare([tmp_path / "a.txt", tmp_path / "a.jsonl"], tmp_path / "data")
+    assert restored(tmp_path / "data") == [unicodedata.normalize("NFC", text) for text in apart] * 3
 
 
 RAW = "Mr. Brown left.\nHe was\nill. So sad.\n\nNext one\nends here"

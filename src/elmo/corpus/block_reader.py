@@ -16,6 +16,7 @@ from elmo.text.files.text_file import text_name
 from elmo.text.formats.form import Form
 from elmo.text.formats.json_array import array_as_lines
 from elmo.text.formats.rows import bad_line_of, rows_of
+from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import split_sentences
@@ -157,7 +158,7 @@ class BlockReader:
         on_new_document = self.marks.end if recipe.documents == "block" else None
         # Undecodable names of columns were reported in the first block.
         header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").replace("\r", "")
-        return rows_of(
+        rows = rows_of(
             lines,
             recipe.form,
             block.name,
@@ -166,6 +167,8 @@ class BlockReader:
             on_new_document,
             header or None,
         )
+        # As texts are read later, when the model is used.
+        return (composed(row)[0] if isinstance(row, str) else as_trained(row) for row in rows)
 
     def _note_bad_line(self, _: int, message: str) -> None:
         self._is_bad = True

@@ -246,4 +246,7 @@ def test_any_tokens_in_any_form_of_columns_are_read_back_or_refused(
                 as_text = [line.split() for line in text.split("\n")]
                 if read == as_text[: len(read)]:
                     continue
+            if name == "a.conllu" and form == "one column" and not read:
+                assert all(token.startswith("#") for sentence in found for token in sentence)  # comments in CoNLL-U
+                continue
             assert read == found

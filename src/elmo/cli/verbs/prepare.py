@@ -81,7 +81,7 @@ def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
     split = str(settings.tokenizer)
     reading = Reading(settings.format, settings.field, settings.sentences, split, settings.encoding, "skip")
     with suppress(ElmoError):  # what can't be read is for those who read all of it
-        for warning in first_look(texts, reading).warnings(composes=False):
+        for warning in first_look(texts, reading).warnings():
             print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)
 
 

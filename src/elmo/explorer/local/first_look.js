@@ -7,7 +7,6 @@ import { repr } from "./requests.js";
 const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"' };
 const DASHES = { "\u2013": "--", "\u2014": "--", "\u2015": "--", "\u2212": "-" };
 const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
-const TAKEN_APART = /[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[\p{L}\p{N}]\p{M}+/gu;
 
 const NOT_DIGIT = "[\\p{L}\\p{Nl}\\p{No}]";
 const REMAINS = [
@@ -100,9 +99,12 @@ export class FirstLook {
 function onComposition(raw) {
   const found = raw.filter((word) => composed(word) !== word);
   if (!found.length) return null;
-  const short = composed(found[0]);
-  return `the text has ${found.length.toLocaleString("en")} words with letters taken apart (Unicode NFD): ${repr(short)} is ${[...found[0]].length} characters there and ${[...short].length} in NFC, which models are trained on. It is read in NFC.`;
+  const word = [...found[0]], short = [...composed(found[0])], at = word.findIndex((character, i) => character !== short[i]);
+  const difference = word.length !== short.length ? `is ${word.length} characters there and ${short.length}` : `has ${codePoint(word[at])} there and ${codePoint(short[at])}`;
+  return `the text has ${found.length.toLocaleString("en")} words that are not in Unicode's composed form (NFC): ${repr(short.join(""))} ${difference} in NFC, which models are trained on. It is read in NFC.`;
 }
+
+const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 function onRemains(raw) {
   const text = raw.join(" ");
@@ -116,12 +118,7 @@ function bundledModelFor(tokens) {
   return tokens.length && tokens.filter((word) => ENGLISH_WORDS.has(word.toLowerCase())).length / tokens.length > 0.15 ? "small-en" : null;
 }
 
-// Letters that are taken apart, as one character each.
-function composed(text) {
-  if (IS_ASCII.test(text) || text.normalize("NFC") === text) return text;
-  return text.replace(TAKEN_APART, (part) => { const letter = part.normalize("NFC"); return [...letter].length < [...part].length ? letter : part; });
-}
-
+const composed = (text) => text.normalize("NFC");
 const replaced = (token, marks) => [...token].map((mark) => marks.get(mark) ?? mark).join("");
 
 // The typographic marks that a vocabulary has in no word, but whose plain form is one of its words.

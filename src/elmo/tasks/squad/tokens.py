@@ -56,7 +56,7 @@ def tokenized(
 
     `name`: of a tokenizer that changes no character, "unicode" or "whitespace". `split_hyphens`: split tokens at
     hyphens and the like too. `plain_quotes`: give curly quotes and long dashes as the biLM's training text has them.
-    Letters that are taken apart are composed in the tokens; offsets are of the text as it is.
+    The tokens are in NFC; offsets are of the text as it is.
     """
     read, places = composed(text)
     words = tokenizer(name)(read)

@@ -2,7 +2,8 @@
 
 Models read characters, and know each in the form that they were trained on. Web text has “ ” ’ — … where the training
 text has " ' -- ...: in small-en the cosines of their vectors are .2 to .5, and those of the words beside them fall too.
-Likewise "é" and "한" can be one character (NFC, which models know) or a letter and its parts (NFD).
+Likewise "é" and "한" can be one character (NFC, which models know) or a letter and its parts (NFD), and some letters of
+Bengali and Hindi are two characters in NFC and are typed as one.
 
 Tokens are replaced after the text was split, so their places in the text stay: one token for one token.
 """
@@ -31,10 +32,11 @@ Marks = Mapping[int, str]
 
 
 @cache
-def _taken_apart() -> re.Pattern[str]:
-    """A letter with what is combined with it, or the parts of a Korean syllable."""
+def _composable() -> re.Pattern[str]:
+    """What NFC may change, each by itself: a character with its combining marks, and a Korean syllable in parts."""
+    marks = combining_marks()
     return re.compile(
-        f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\W_][{combining_marks()}]+"
+        f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\x00-\\x7f][{marks}]*|.[{marks}]+"
     )
 
 
@@ -68,7 +70,7 @@ def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
 
 
 def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
-    """The text with letters that are taken apart composed (NFC), and where each of its characters begins in `text`.
+    """The text in Unicode's composed form (NFC), and where each of its characters begins in `text`.
 
     One place more than characters: the last is the end. None: nothing changed.
     """
@@ -77,14 +79,13 @@ def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
     parts: list[str] = []
     places: list[int] = []
     end = 0
-    for match in _taken_apart().finditer(text):
+    for match in _composable().finditer(text):
         letter = unicodedata.normalize("NFC", match.group())
-        if len(letter) < len(match.group()):
+        if letter != match.group():
             start, stop = match.span()
             parts += [text[end:start], letter]
-            places += [*range(end, start), *range(start, start + len(letter))]
+            # A letter that NFC takes apart, as some of Bengali, has one place for all its parts.
+            places += [*range(end, start), *(min(place, stop - 1) for place in range(start, start + len(letter)))]
             end = stop
-    if not end:
-        return text, None
     places += range(end, len(text) + 1)
     return "".join([*parts, text[end:]]), np.array(places)
