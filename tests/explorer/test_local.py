@@ -48,6 +48,8 @@ TEXTS = {
         "ʰʲʷʸʰʲʷʸ",
         "abcde가나다",
         unicodedata.normalize("NFD", "கொடு أَحمد café"),
+        "5 \u212b, ব\u09df\u09b8",
+        "\u09df\u09b8 \uf914 =\u0338",
         "敏捷的棕色狐狸跳过了懒狗",
         " \n a\nb ",
         "",
