@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# An example's time says how busy the machine is. The examples are the same in every run, so that no run fails by chance;
+# An example's time says how busy the machine is. The examples are the same in every run, so that none fails by chance:
 # `--hypothesis-profile hunt` looks for new ones.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("hunt", deadline=None, max_examples=1000)

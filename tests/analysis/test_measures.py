@@ -44,6 +44,10 @@ def test_zeros_are_known_as_no_vectors(vectors):
     expected = np.mean([cosine(one, vectors.mean(axis=0)) for one in vectors])
     assert intra_sentence_similarity(with_zero[None])[0] == pytest.approx(expected, abs=1e-12)
     assert anisotropy(vectors[:1]) is None
+    assert anisotropy(vectors[:2])[1] == (-1, 1)
+    pairs = [cosine(vectors[a], vectors[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    low, high = anisotropy(vectors[:3])[1]
+    assert low == pytest.approx(min(pairs), abs=1e-6) and high == pytest.approx(max(pairs), abs=1e-6)
 
 
 def test_a_sentence_without_two_vectors_has_no_similarity(vectors):
@@ -86,7 +90,8 @@ def test_alignment_sees_neither_rotation_nor_scale_nor_offset(vectors):
 def test_an_interval_covers_the_mean_by_two_standard_errors():
     mean, (low, high) = mean_and_interval(np.array([1.0, 2.0, 3.0, 4.0]))
     assert mean == 2.5 and high - mean == pytest.approx(1.96 * np.std([1, 2, 3, 4], ddof=1) / 2) == mean - low
-    assert mean_and_interval(np.array([2.0])) == (2.0, (2.0, 2.0))
+    assert mean_and_interval(np.array([2.0])) == (2.0, (0.0, 100.0))  # one value alone says nothing of others
+    assert mean_and_interval(np.array([2.0]), -100.0) == (2.0, (-100.0, 100.0))
 
 
 A, B = ["the", "cat", "sat"], ["a", "cat", "and", "a", "dog"]

@@ -73,6 +73,7 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
         ("table5", {"analysis": "wsd"}, "KeyError.'model'"),
         ("table5", {**wsd(None), "systems": None}, "TypeError"),
         ("table5", {**wsd(None), "systems": [{**system("", "x", 1), "sets": {}}]}, "KeyError.'all'"),
+        ("table5", {**wsd(None), "systems": []}, "it has no rows"),
         ("table5", wsd((1, 2)), "ValueError"),
         ("table5", {**wsd(None), "data": {"train": "x"}}, "TypeError"),
         ("table6", {**wsd(None), "analysis": "pos", "rows": [system("", "x", 1)]}, "KeyError.'accuracy'"),
@@ -90,7 +91,7 @@ def test_a_record_that_lacks_what_the_table_shows_is_refused_with_what_it_lacks(
         read_record(tmp_path / "r.json", table)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "3", '"analysis"', "{}"])
+@pytest.mark.parametrize("text", ["[" * 100_000, "3", '"analysis"', "{}", '{"analysis": "wsd", "systems": [NaN]}'])
 def test_what_is_no_record_is_refused(tmp_path, text):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(TextError, match=r"r.json: is not a record of an analysis"):

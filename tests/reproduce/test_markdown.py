@@ -123,6 +123,16 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
     assert "with care" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
 
 
+def test_test_data_that_were_trained_on_are_said_to_show_nothing(record_of):
+    record = {**record_of("table1", [[50.0, 52.0], [60.0, 62.0]]), "trained_on": {"test": [60, 60]}}
+    assert "**Nothing follows from these scores**: 60 of the 60 examples of the test data are" in markdown(record, [])
+
+
+def test_one_unit_of_data_is_said_to_decide_nothing(record_of):
+    page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], units=1), [])
+    assert "data are one unit" in page and "**not decided**" in page and "at most 5 %" not in page
+
+
 def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(record_of):
     rules = [{"rule": "words", "label": "rule: words", "dev": 55.0}]
     record = record_of("table1", [[50.0, 52.0], [50.0, 53.0]], rules=rules)

@@ -100,6 +100,9 @@ def test_folders_of_one_name_are_told_apart_by_as_much_of_their_paths_as_needed(
     monkeypatch.chdir(tmp_path / "a" / "model")
     _, *others = systems_of("bilms", SETTINGS, bilms=[".", str(tmp_path / "b" / "model")])
     assert [system.label for system in others] == ["+ ELMo of a/model", "+ ELMo of b/model"]
+    with pytest.raises(ConfigError, match="names .*/a/model twice"):
+        checked_bilms([".", f"{tmp_path}/a/model"])
+    checked_bilms([".", f"cove={tmp_path}/a/model"])
 
 
 def test_figure1_has_two_systems_for_each_share():

@@ -53,6 +53,14 @@ def test_one_seed_or_equal_seeds_say_nothing_of_chance():
     assert over_seeds([1.0, 1.0]).p_value is None
 
 
+def test_one_unit_of_test_data_says_nothing_of_other_data():
+    seeds, resampled = np.array([50.0, 53.0, 52.0]), np.full((10, 3), 52.0)
+    one, other = Scored(seeds, resampled, num_units=1), Scored(seeds + 9, resampled + 9, num_units=1)
+    found = contrast([(1, other), (-1, one)])
+    assert (found.mean, found.interval) == (9.0, None)
+    assert [decision.verdict for decision in decide([found])] == ["not decided"]
+
+
 def test_a_figure_that_each_seed_gives_has_a_t_interval():
     stats = pytest.importorskip("scipy.stats")
     found = over_seeds([1.0, 3.0, 5.0], threshold=1.0)

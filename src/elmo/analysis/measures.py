@@ -31,10 +31,15 @@ def between(draws: Float[np.ndarray, " draws"]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def mean_and_interval(values: Float[np.ndarray, " values"]) -> Measured:
-    """The mean and its 95 % interval by the normal distribution, for many independent values."""
+def mean_and_interval(values: Float[np.ndarray, " values"], least: float = 0.0) -> Measured:
+    """The mean of percentages and its 95 % interval by the normal distribution, for many independent values.
+
+    `least`: 0, or -100 for differences; of one value alone, no more is known than that the mean is between it and 100.
+    """
     mean = float(values.mean())
-    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    if len(values) < 2:
+        return mean, (least, 100.0)
+    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
     return mean, (mean - reach, mean + reach)
 
 
@@ -71,7 +76,7 @@ def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> Measu
     """The mean cosine of tokens of different sentences, and its 95 % interval over sentences; None without a pair.
 
     `vectors`: of one token of each sentence, none of them zeros. 0 if directions are spread evenly, 1 if all vectors
-    are parallel.
+    are parallel. One pair alone says no more than that a cosine is between -1 and 1.
     """
     if len(vectors) < 2:
         return None
@@ -79,10 +84,12 @@ def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> Measu
     found = float(mean_pair_cosine(units.sum(axis=0), counts))
     random = np.random.default_rng(seed)
     drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
-    # A sentence that was drawn twice is not a pair with itself.
+    if len(units) == 2:
+        return found, (-1.0, 1.0)
+    # A sentence that was drawn twice is not a pair with itself, and a draw of one sentence has no pair.
     same = np.square(drawn).sum(axis=1)
-    pairs = np.maximum(counts.astype(np.float64) ** 2 - same, 1)
-    return found, between((np.square(drawn @ units).sum(axis=1) - same) / pairs)
+    pairs, sums = counts.astype(np.float64) ** 2 - same, np.square(drawn @ units).sum(axis=1) - same
+    return found, between(sums[pairs > 0] / pairs[pairs > 0])
 
 
 def intra_sentence_similarity(layers: Float[np.ndarray, "layers tokens dim"]) -> Float[np.ndarray, " layers"]:

@@ -54,6 +54,8 @@ class DataFacts:
     """By data, the unit of each example: what belongs together (a document's sentences) is resampled together."""
     rules: Sequence[Mapping[str, Any]]
     """The task's rules without learning: "rule", "label", the metric by data, and all "scores"."""
+    trained_on: Mapping[str, tuple[int, int]]
+    """See `TaskData.trained_on`."""
 
 
 def data_facts(job: Job[S, E, P]) -> DataFacts:
@@ -62,7 +64,7 @@ def data_facts(job: Job[S, E, P]) -> DataFacts:
     scored = data.scored()
     units = {name: job.task.groups(examples) for name, examples in scored.items()}
     rules = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, scored)
-    return DataFacts(len(set(job.task.groups(data.train))), units, rules)
+    return DataFacts(len(set(job.task.groups(data.train))), units, rules, data.trained_on)
 
 
 SEEDS = (1, 2, 3)
@@ -204,11 +206,12 @@ def _is_ours(folder: Path) -> bool:
 def _written(
     begun: dict[str, Any], trained: list[Trained], facts: DataFacts, folder: Path, progress: Progress
 ) -> Reproduced:
-    record = recorded(begun, [outcome_of(one, folder, facts.units) for one in trained], facts.rules)
-    page = markdown(record, _trainings(record))
+    remembered = {"trained_on": facts.trained_on} if facts.trained_on else {}
+    record = recorded(begun | remembered, [outcome_of(one, folder, facts.units) for one in trained], facts.rules)
     path = folder / begun["experiment"]
     files = [path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.md")]
     write_json(files[0], record)
+    page = markdown(record, _trainings(record))
     write_file(files[1], page.encode())
     try:
         files += draw(record, path)

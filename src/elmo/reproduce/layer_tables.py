@@ -17,6 +17,7 @@ LAYER_TABLES = {
     "table6": "parts of speech by a linear probe, by layer",
 }
 _ANALYSES = {"table4": ("neighbors", "precision"), "table5": ("wsd",), "table6": ("pos",)}
+_ROWS = {"neighbors": "queries", "precision": "rows", "wsd": "systems", "pos": "rows"}
 _MOST_BYTES = 64 << 20
 
 
@@ -41,6 +42,8 @@ def read_record(path: Path, table: str) -> Record:
         )
     try:
         as_text(table, record)  # which needs all that any form of the table has
+        if not record[_ROWS[analysis]]:
+            raise ValueError("it has no rows")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise TextError(
             f"{path}: is not a complete record of 'elmo analyze {analysis}': {shown(error)}. Name the file as -o wrote "
@@ -52,13 +55,17 @@ def read_record(path: Path, table: str) -> Record:
 def _loaded(path: Path) -> Record:
     data = read_bytes(path, limit=_MOST_BYTES)
     try:
-        record = json.loads(data)
+        record = json.loads(data, parse_constant=_no_number)
         record["analysis"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise TextError(
             f"{path}: is not a record of an analysis. Name a file that 'elmo analyze ... -o' wrote."
         ) from None
     return record
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number")
 
 
 def rows(table: str, record: Record) -> list[LayerRow]:

@@ -7,6 +7,7 @@ from typing import Any
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
 from elmo.tasks.rules import best_rule
+from elmo.tasks.train.task_data import remarks_on_trained_data
 
 _DIGITS = {"weights": 3, "epochs": 1}
 
@@ -39,6 +40,12 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 
 
 def cautions(record: ExperimentRecord) -> list[str]:
+    """What makes the scores mean less: held-out data that were trained on, and rules that are as good as a system."""
+    remembered = remarks_on_trained_data(record.get("trained_on", {}))
+    return [*(f"**Nothing follows from these scores**: {remark}" for remark in remembered), *_on_rules(record)]
+
+
+def _on_rules(record: ExperimentRecord) -> list[str]:
     """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
 
     If that is the baseline, no comparison with it means anything; otherwise those with that system tell about its
@@ -122,6 +129,11 @@ def _method(record: ExperimentRecord) -> str:
         )
     else:
         units = bootstrap["units"][record["decided_on"]]
+        if units < 2:
+            return (
+                f"The {record['decided_on']} data are one unit (a document, an article, a premise), so nothing tells "
+                "what other examples would give: no score has an interval, and no claim about scores is decided."
+            )
         chance = (
             f"Intervals (95 %) and p-values cover seeds and test examples: a paired bootstrap over {units:,} units of "
             f"{record['decided_on']} data ({bootstrap['draws']:,} draws, random seed {bootstrap['seed']}) plus the "

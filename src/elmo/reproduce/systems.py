@@ -134,7 +134,9 @@ def checked_bilms(bilms: Sequence[str]) -> list[str]:
             f"--bilms has {len(bilms)} of them, but this experiment compares at least two. Name two or more models: "
             "the first is what the others are compared with."
         )
-    twice = [name for place, name in enumerate(bilms) if name in bilms[:place]]
+    models = [encoder_and_model(name, "") for name in bilms]
+    own = [(encoder, Path(model).resolve() if Path(model).exists() else model) for encoder, model in models]
+    twice = [name for place, name in enumerate(bilms) if own[place] in own[:place]]
     if twice:
         raise ConfigError(f"--bilms names {twice[0]} twice. Name each model once.")
     return list(bilms)
@@ -190,7 +192,7 @@ def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)
     for place, (encoder, model) in enumerate(named):
         kind = _IN_ITS_PLACE.get(encoder, "ELMo")
-        label = f"+ {kind} of {'/'.join(paths[place][-num_parts:])}"
+        label = f"+ {kind} of {Path(*paths[place][-num_parts:]).as_posix()}"
         yield _system(f"{kind.lower()}-{place + 1}", label, settings, encoder=encoder, model=model)
 
 

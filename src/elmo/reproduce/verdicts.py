@@ -64,7 +64,7 @@ class Difference:
 
     mean: float
     standard_error: float | None
-    """None if there is nothing to estimate it from: one seed, or seeds whose values are all equal."""
+    """None if there is nothing to estimate it from: one seed, seeds whose values are all equal, or one unit."""
     degrees_of_freedom: float = math.inf
     threshold: float = 0.0
     """The claim is that the difference is larger than this."""
@@ -97,6 +97,8 @@ def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Dif
     if any(len(scored.scores) < 2 for _, scored in terms):
         return Difference(mean, None, threshold=threshold)
     resampled = all(scored.resampled is not None for _, scored in terms)
+    if resampled and _fewest_units(terms) <= 1:
+        return Difference(mean, None, threshold=threshold)
     over_examples = _variance_over_examples(terms) if resampled else 0.0
     over_seeds = math.fsum(_variance_over_seeds(scored, resampled) for _, scored in terms)
     variance = over_examples + over_seeds

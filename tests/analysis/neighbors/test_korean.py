@@ -58,3 +58,4 @@ def test_what_no_dictionary_has_is_refused(verb):
 )
 def test_words_are_a_noun_with_particles_that_can_follow_it(noun, forms, others):
     assert forms_of(noun, [*others, *forms]) == forms
+    assert forms_of(unicodedata.normalize("NFD", noun), [*others, *forms]) == forms

@@ -1,5 +1,7 @@
 """Linear probes: treebanks, controls, the probe against a plain gradient descent, the table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,6 +135,17 @@ def test_what_is_not_asked_for_is_not_measured(files):
     static = StaticEncoder(StaticVectors(("n1", "v1"), np.eye(2, dtype=np.float32)))
     row = probe_table(files, {"static": static}, column="upos", measures=Measures(control=False, code=False)).rows[1]
     assert (row.control, row.selectivity, row.code) == (None, None, None)
+
+
+def test_one_test_sentence_says_nothing_of_others_and_equal_random_tags_nothing_of_a_layer(files, monkeypatch):
+    monkeypatch.setattr("elmo.analysis.probes.experiment.control_tags", lambda splits, _: [
+        [replace(one, tags=("NOUN",) * len(one.tokens)) for one in split] for split in splits
+    ])  # fmt: skip
+    one = replace(files, test=files.test.with_name("one.conllu"))
+    one.test.write_text(files.test.read_text().partition("\n\n")[0] + "\n\n")
+    static = StaticEncoder(StaticVectors(("n1", "v1"), np.eye(2, dtype=np.float32)))
+    majority, row = probe_table(one, {"static": static}, column="upos", measures=Measures(code=False)).rows
+    assert majority.interval == row.interval == (0, 100) and row.control is None
 
 
 def test_accuracy_on_words_that_the_test_file_lacks_is_no_figure(files):

@@ -1,6 +1,7 @@
 """The table of senses: baselines equal the reference's figures, the nearest prototype equals a plain loop."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +160,8 @@ def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
     right, wrong = ["a"] * 100, ["b"] * 100
     assert paired_interval(judged, right, right) == (0, 0)
     half = ["a" if number % 4 else "b" for number in range(100)]
+    one_document = [replace(one, document="d") for one in judged]
+    assert paired_interval(one_document, right, wrong) == (-100, 100)
     low, high = paired_interval(judged, half, wrong)
     assert 40 < low < 75 < high <= 100 and score(judged, half)["f1"] == 75
 

@@ -9,6 +9,7 @@ import pytest
 
 from elmo.analysis.senses.experiment import sense_table
 from elmo.analysis.senses.files import SenseFiles, key_file
+from elmo.analysis.senses.inventory import read_inventory
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError
 
@@ -44,6 +45,12 @@ def test_a_training_corpus_of_which_some_instances_have_no_key_is_refused_with_t
     keys.write_text("".join(keys.read_text().splitlines(keepends=True)[2:]))
     with pytest.raises(TextError, match=r"'d0.s0.t0' of .*train.data.xml \(instances without keys: 2 of 7\)"):
         sense_table(files, {})
+
+
+def test_blank_lines_of_an_inventory_say_nothing(files):
+    before = read_inventory(files.inventory)
+    files.inventory.write_text(files.inventory.read_text() + "\n\n")
+    assert read_inventory(files.inventory) == before
 
 
 @pytest.mark.parametrize("lines", [1, 3])

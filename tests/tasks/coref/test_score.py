@@ -41,6 +41,22 @@ def require_equal(found, expected):
     assert found["average_f1"] == pytest.approx(expected["average_f1"], abs=0.011)
 
 
+@pytest.mark.parametrize("name", ["d_0", "d_000", "d_0000"])
+def test_json_lines_have_name_and_part_in_one(tmp_path, name):
+    rows = "".join(
+        f"d 0 {place} {word} - - - - - - {cell}\n" for place, word, cell in ((0, "a", "(1)"), (1, "b", "(1)"))
+    )
+    (tmp_path / "key.conll").write_text(f"#begin document (d); part 000\n{rows}\n#end document\n")
+    document = {"doc_key": name, "sentences": [["a", "b"]], "clusters": [[[0, 0], [1, 1]]]}
+    (tmp_path / "response.jsonl").write_text(json.dumps(document) + "\n")
+    if name == "d_0000":
+        with pytest.raises(TextError, match="response.jsonl:1: the document 'd_0000' and all others here are not in"):
+            score_files(tmp_path / "key.conll", tmp_path / "response.jsonl")
+        return
+    for key, response in (("key.conll", "response.jsonl"), ("response.jsonl", "key.conll")):
+        assert score_files(tmp_path / key, tmp_path / response)["average_f1"] == 100
+
+
 @pytest.mark.parametrize("name", ["files_0", "files_1", "files_2"])
 def test_every_file_scores_as_in_the_reference_scorer(name, golden_folder, tmp_path):
     found = cases(golden_folder, name)

@@ -138,8 +138,8 @@ def test_documents_without_a_response_are_remarked_on(files, capsys):
     assert main(["task", "score", "coref", str(files / "dev.conll"), str(files / "other.conll")]) == 0
     assert "it has no document of the name and part of 1 of the key's" in capsys.readouterr().err
     (files / "none.conll").write_text("#begin document (x); part 000\n#end document\n")
-    assert main(["task", "score", "coref", str(files / "dev.conll"), str(files / "none.conll")]) == 0
-    assert "train longer" not in capsys.readouterr().err
+    assert main(["task", "score", "coref", str(files / "dev.conll"), str(files / "none.conll")]) == 2
+    assert "none.conll:1: the document 'x_000' and all others here are not in the key" in capsys.readouterr().err
 
 
 def test_elmo_is_read_at_the_input(files, bilm_folder, capsys):

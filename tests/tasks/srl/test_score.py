@@ -96,6 +96,13 @@ def test_figures_beside_f1_are_right():
     assert role_scores([])["f1"] == 0
 
 
+def test_a_predicate_that_the_gold_file_lacks_does_not_answer_for_another_one(tmp_path):
+    gold = "- (A0*) *\neat (V*) *\n- * *\nsleep * (V*)\n- * (AM-LOC*)\n"
+    predicted = "- (A0*) *\neat (V*) *\nand * (V*)\n- * *\n- * (AM-LOC*)\n"
+    scores = scored(tmp_path, gold, predicted)  # srl-eval.pl: 1 correct, 0 excess, 1 missed
+    assert [scores[name] for name in ("correct", "excess", "missed", "missing_propositions")] == [1, 0, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [

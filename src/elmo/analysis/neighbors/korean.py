@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from elmo.errors import ConfigError
+from elmo.text.reading.as_trained import composed
 
 # Words and patterns as letters: conjoining jamo, of which a final consonant is another one than an initial one.
 _NIEUN, _DIGEUT, _RIEUL, _MIEUM, _BIEUP, _SIOT, _SSANGSIOT = "\u11ab\u11ae\u11af\u11b7\u11b8\u11ba\u11bb"
@@ -119,6 +120,7 @@ _FIRST, _LAST, _NUM_FINALS, _FINAL_RIEUL = 0xAC00, 0xD7A3, 28, 8
 
 def forms_of(noun: str, words: Iterable[str]) -> list[str]:
     """The words that are this noun alone or with one or more particles, in their order."""
+    noun = composed(noun)[0]
     return [word for word in words if word.startswith(noun) and _are_particles(word[len(noun) :], noun[-1:])]
 
 

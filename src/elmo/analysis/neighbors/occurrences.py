@@ -51,13 +51,12 @@ LIMITS = PrecisionLimits()
 
 
 def annotated(sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[str, ...]]) -> Iterator[Occurrence]:
-    """All instances that have keys."""
+    """All instances, each of which has keys."""
     for number, sentence in enumerate(sentences):
         for one in sentence.instances:
-            if one.id in keys:
-                form = " ".join(sentence.tokens[one.start : one.end])
-                senses = frozenset(keys[one.id])
-                yield Occurrence(number, one.start, one.end, sentence.document, form, one.lemma, one.pos, senses)
+            form = " ".join(sentence.tokens[one.start : one.end])
+            senses = frozenset(keys[one.id])
+            yield Occurrence(number, one.start, one.end, sentence.document, form, one.lemma, one.pos, senses)
 
 
 def by_form(occurrences: Iterable[Occurrence], limits: PrecisionLimits = LIMITS) -> list[list[Occurrence]]:

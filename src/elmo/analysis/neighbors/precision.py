@@ -187,9 +187,11 @@ def _difference(found: _ByWord, below: _ByWord) -> _ByWord:
     return {question: {k: values - below[question][k] for k, values in of.items()} for question, of in found.items()}
 
 
-def _means(found: _ByWord) -> dict[Criterion, dict[int, Measured]]:
-    """The mean over words: a frequent one counts as much as a rare one."""
-    return {question: {k: mean_and_interval(values) for k, values in of.items()} for question, of in found.items()}
+def _means(found: _ByWord, least: float = 0.0) -> dict[Criterion, dict[int, Measured]]:
+    """The mean over words: a frequent one counts as much as a rare one. `least`: what it can be."""
+    return {
+        question: {k: mean_and_interval(values, least) for k, values in of.items()} for question, of in found.items()
+    }
 
 
 def _rows(
@@ -204,9 +206,9 @@ def _rows(
     for layer in range(encoder.num_layers):
         units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
         found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
-        over = None if below is None else _means(_difference(found, below))
+        over = None if below is None else _means(_difference(found, below), -100.0)
         whole = of_bilm.get(layer) if name == FORWARD else None
-        less = None if whole is None else _means(_difference(found, whole))
+        less = None if whole is None else _means(_difference(found, whole), -100.0)
         yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over, less)
         below = found
         if name == BILM:

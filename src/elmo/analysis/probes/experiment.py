@@ -92,7 +92,7 @@ class Judge:
             encoder,
             layer,
             percent(right),
-            self._interval(right),
+            self._interval(right, 0.0),
             unseen=percent(right[self._unseen]) if self._unseen.any() else None,
             ambiguous=percent(right[self._ambiguous]) if self._ambiguous.any() else None,
             over_layer_below=self._over(right, below),
@@ -107,10 +107,13 @@ class Judge:
         if others is None:
             return None
         gain = right.astype(np.int64) - (np.array(others) == self._gold)
-        return percent(gain), *self._interval(gain)
+        return percent(gain), *self._interval(gain, -100.0)
 
-    def _interval(self, values: Shaped[np.ndarray, " tokens"]) -> tuple[float, float]:
-        """Sentences are drawn with replacement: the words of one aren't independent of each other."""
+    def _interval(self, values: Shaped[np.ndarray, " tokens"], least: float) -> tuple[float, float]:
+        """Sentences are drawn with replacement: the words of one aren't independent of each other, and one sentence
+        says no more than that the mean is between `least` and 100."""
+        if len(self._lengths) < 2:
+            return least, 100.0
         starts = np.concatenate([[0], np.cumsum(self._lengths)[:-1]])
         sums = np.add.reduceat(values.astype(np.int64), starts)
         drawn = np.random.default_rng(0).integers(len(sums), size=(DRAWS, len(sums)))
@@ -231,10 +234,12 @@ class _Probed:
             "dev_accuracy": self._probe.dev_accuracy,
         }
 
-    def _control(self) -> float:
-        """Accuracy on random tags of a probe with the same penalty."""
+    def _control(self) -> float | None:
+        """Accuracy on random tags of a probe with the same penalty; None if so few words got equal ones."""
         _, random = _numbered(control_tags(self._splits, CONTROL_SEED))
         train, dev, test = map(Split, self._layers, random)
+        if len(np.unique(train.tags)) < 2:
+            return None
         learned = fit(train, dev, [self._probe.strength])
         return percent(learned.predict(test.vectors) == test.tags)
 

@@ -58,7 +58,7 @@ def read_files(files: SenseFiles, progress: Progress) -> SenseData:
     inventory = read_inventory(files.inventory)
     keys = read_keys(key_file(files.train))
     read = Count(progress, f"reading {files.train.name}", None, "sentences")
-    seen = count_senses(_keyed(read.each(read_sentences(files.train)), files.train, keys), keys)
+    seen = count_senses(keyed(read.each(read_sentences(files.train)), files.train, keys), keys)
     read.finish()
     sets = tuple(_test_set(path, seen) for path in files.tests)
     _require_listed(files.inventory, inventory, sets)
@@ -99,7 +99,7 @@ def _require_own_names(tests: Iterable[Path]) -> None:
         raise ConfigError("there is no test set, so there is nothing to score. Name at least one with --test.")
 
 
-def _keyed(
+def keyed(
     sentences: Iterable[AnnotatedSentence], path: Path, keys: Mapping[str, tuple[str, ...]]
 ) -> Iterator[AnnotatedSentence]:
     """The same sentences; after the last one, TextError if there was no instance, or one without a key."""
@@ -124,7 +124,7 @@ def _keyed(
 
 def _test_set(path: Path, seen: SeenSenses) -> TestSet:
     keys = read_keys(key_file(path))
-    sentences = tuple(_keyed(read_sentences(path), path, keys))
+    sentences = tuple(keyed(read_sentences(path), path, keys))
     pairs = [(sentence, instance) for sentence in sentences for instance in sentence.instances]
     words = tuple((instance.lemma, instance.pos) for _, instance in pairs)
     judged = tuple(

@@ -53,6 +53,8 @@ def read_inventory(path: Path | str) -> Inventory:
     header = next(lines, "").split("\t")
     places = [_place(path, header, column) for column in _COLUMNS]
     for number, line in enumerate(lines, 2):
+        if not line.strip():
+            continue
         row = line.split("\t")
         try:
             lemma, pos, rank, key, count = (row[place] for place in places)

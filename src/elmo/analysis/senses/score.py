@@ -53,9 +53,11 @@ def paired_interval(
     """The 95 % interval of the difference in F1 between two systems, by drawing documents with replacement.
 
     Instances of one document share topic and author, so documents are what varies independently. With few documents
-    the interval is a rough one.
+    the interval is a rough one; one alone says no more than that the difference is between -100 and 100.
     """
     table = _counts(judged, answers, others)
+    if len(table) < 2:
+        return -100.0, 100.0
     random = np.random.default_rng(0)
     drawn = table[random.integers(len(table), size=(DRAWS, len(table)))].sum(axis=1)
     instances, answered, correct, other_answered, other_correct = drawn.T

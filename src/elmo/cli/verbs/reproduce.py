@@ -141,7 +141,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
 
 def _layer_table(table: str, argv: list[str]) -> int:
     """On records, or with the arguments of the analysis."""
-    if _first_name(argv).endswith(".json"):
+    if _first_name(argv).lower().endswith(".json"):
         return _of_records(table, parsed(RecordArguments, argv, f"reproduce {table}"))
     from elmo.reproduce.layer_tables import as_text
 

@@ -7,7 +7,9 @@
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
 Columns are separated by tabs if the row has one, else by spaces. A mention may extend beyond the end of a sentence, as
-the reference scorer reads it. What doesn't fit is a TextError with the line.
+the reference scorer reads it. The parts of a cell are read from left to right; that scorer reads mentions of one token
+first, then all beginnings, then all ends, which makes a difference for "1)|(1". What doesn't fit is a TextError with
+the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
 

@@ -13,7 +13,7 @@ them: 2/3 is 66.66; nothing divided by nothing is 0. Clusters of one mention cou
 Source: Pradhan et al. 2014; Vilain et al. 1995, Bagga and Baldwin 1998, Luo 2005.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -191,14 +191,21 @@ def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], lis
 def score_documents(key: list[Document], response: list[Document]) -> dict[str, Any]:
     """`coreference_scores` of the documents of the key.
 
-    Documents are matched by name and part, in any order. One that the response lacks counts as one without
-    clusters; one that the key lacks is ignored. Raises TextError for a response that the official scorer refuses, and
-    for a document of other words or length.
+    Documents are matched by name and part, in any order; JSON lines have both in one, as "wsj_0001_0" or
+    "wsj_0001_000". One that the response lacks counts as one without clusters; one that the key lacks is ignored.
+    Raises TextError for a response that the official scorer refuses or that has none of the documents, and for a
+    document of other words or length.
     """
-    found = {document.key: document for document in response}
+    found = {name: document for document in response for name in _names(document)}
+    found |= {document.key: document for document in response}
+    matched = [next((found[name] for name in _names(document) if name in found), None) for document in key]
+    if key and response and not any(matched):
+        raise TextError(
+            f"{response[0].source}: the document {response[0].name!r} and all others here are not in the key, which "
+            f"has {key[0].name!r} ({key[0].source}). Score the response to this key."
+        )
     pairs = []
-    for document in key:
-        other = found.get(document.key)
+    for document, other in zip(key, matched, strict=True):
         if other is not None:
             require_scorable(other.clusters, other.source)
             _require_same_words(document, other)
@@ -207,13 +214,19 @@ def score_documents(key: list[Document], response: list[Document]) -> dict[str, 
     return {
         **scores,
         "documents": len(key),
-        "documents_without_response": sum(document.key not in found for document in key),
+        "documents_without_response": sum(other is None for other in matched),
     }
 
 
 def score_files(key: Path | str, response: Path | str, encoding: str = "utf-8") -> dict[str, Any]:
     """`score_documents` of two files."""
     return score_documents(read_documents(key, encoding), read_documents(response, encoding))
+
+
+def _names(document: Document) -> list[Hashable]:
+    """Its name and part, and what both are in one."""
+    name, part = document.key
+    return [document.key, document.name, *([f"{name}_{int(part)}"] if part.isdecimal() else [])]
 
 
 def _require_same_words(key: Document, response: Document) -> None:

@@ -142,9 +142,9 @@ def score_role_files(
         right, other = _same_sentence(right, other, gold, predicted)
         places = _predicates(right)
         own = dict(zip(places, right.columns, strict=False))
-        # Of equally many columns each is for the same predicate, also where the predicted "V" is elsewhere.
-        matched = len(right.columns) == len(other.columns) == len(places)
-        answers = dict(zip(places if matched else _predicates(other), other.columns, strict=False))
+        # Equally many columns whose predicates aren't marked are taken in order: their "V" may be elsewhere.
+        in_order = len(right.columns) == len(other.columns) == len(places) and len(other.marked) != len(other.columns)
+        answers = dict(zip(places if in_order else _predicates(other), other.columns, strict=False))
         found["sentences"] += 1
         found["unread_columns"] += len(right.columns) - len(own)
         for place, cells in own.items():

@@ -44,7 +44,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.neighbors.occurrences import PrecisionLimits, annotated
     from elmo.analysis.neighbors.precision import precision_table
     from elmo.analysis.record import begun
-    from elmo.analysis.senses.files import key_file
+    from elmo.analysis.senses.files import key_file, keyed
     from elmo.analysis.senses.raganato import read_keys, read_sentences
 
     keys = read_keys(key_file(arguments.corpus))
@@ -53,7 +53,7 @@ def record_of(arguments: Arguments) -> Record:
     with following(not arguments.results.quiet) as progress:
         found = precision_table(
             lambda: _tokens(arguments.corpus),
-            annotated(read_sentences(arguments.corpus), keys),
+            annotated(keyed(read_sentences(arguments.corpus), arguments.corpus, keys), keys),
             _centered(encoders, arguments.corpus, progress) if arguments.center else encoders,
             limits,
             progress=progress,

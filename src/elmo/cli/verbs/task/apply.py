@@ -95,8 +95,9 @@ def evaluate(argv: list[str]) -> int:
 
     saved = _loaded(arguments)
     scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
-    if is_training_data(arguments.folder, arguments.data):
-        print_note(f"it is the file that the model was trained on: {REMEMBERED}", str(arguments.data))
+    for folder in (arguments.folder, *arguments.ensemble):
+        if is_training_data(folder, arguments.data):
+            print_note(f"it is the file that {folder} was trained on: {REMEMBERED}", str(arguments.data))
     with result_file(arguments.output, force=arguments.force) as file:
         if file is not None:
             file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))
