@@ -135,7 +135,7 @@ def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(m
     zero = evaluate(model, SENTENCES)
     assert carried.num_predictions == zero.num_predictions
     assert carried.of("mean") == pytest.approx(zero.of("mean"), rel=1e-5)
-    with pytest.raises(ConfigError, match="rows must be at least 1 .got 0"):
+    with pytest.raises(ConfigError, match="batch_size must be at least 1 .got 0"):
         next(scores(model, SENTENCES, state="carry", rows=0))
     with pytest.raises(TextError, match="there is no sentence"):
         evaluate(model, [], state="carry")

@@ -240,8 +240,9 @@ def vocabulary_warnings(
     return [
         f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
         f"{word!r} (its word {place}) occurs {counts[word]} times, {following!r} (word {place + 1}) "
-        f"{counts[following]} times. The sampled softmax assumes the order of frequency: use the full softmax, or a "
-        "vocabulary of this text."
+        f"{counts[following]} times. To fine-tune the vocabulary's own model, that is as it should be. To pretrain a "
+        "new one, whose sampled softmax assumes the order of frequency, use the full softmax, or a vocabulary of this "
+        "text."
     ]
 
 

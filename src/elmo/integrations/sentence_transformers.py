@@ -39,7 +39,7 @@ except ImportError as error:
 MIX = "mix"
 
 _WHERE = ("token", "cache_folder", "revision", "local_files_only")
-_KEPT = ("prompts", "default_prompt_name", "similarity_fn_name")
+_KEPT = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
 
 
 class ElmoModule(InputModule):
@@ -47,10 +47,11 @@ class ElmoModule(InputModule):
 
     `layers`: as for `Embedder.embed`; or "mix": gamma * sum_k softmax(weights)_k * layer_k, both trained. `tokenizer`:
     "auto", "unicode", "whitespace" or "module:function", and `plain_quotes`: as for `Embedder.embed_text`. `model`,
-    `dtype`, `state`, `model_hash`: see `ModelReference`.
+    `dtype`, `state`, `model_hash`: see `ModelReference`. `tokenwise`: for a `MultiVectorEncoder`, where a text without
+    tokens has no vectors; otherwise it has one of zeros, so that all poolings give zeros.
     """
 
-    config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash"]
+    config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash", "tokenwise"]
     save_in_root = False
 
     @known_keywords
@@ -64,6 +65,7 @@ class ElmoModule(InputModule):
         dtype: str = "float32",
         state: State = "zero",
         model_hash: str | None = None,
+        tokenwise: bool = False,
     ) -> None:
         super().__init__()
         self.reference = ModelReference(model, dtype, state, model_hash)
@@ -71,7 +73,7 @@ class ElmoModule(InputModule):
         self.dim = self.reference.dim("average" if is_mix else layers)  # refuses what chooses no layers
         self.layers = layers if isinstance(layers, str) else np.asarray(layers).tolist()  # as JSON has them
         self.tokenizer_name, self.dtype, self.state = tokenizer_name, dtype, state
-        self.plain_quotes = plain_quotes
+        self.plain_quotes, self.tokenwise = plain_quotes, tokenwise
         self.weights = self.gamma = None
         if is_mix:
             self.weights = nn.Parameter(torch.zeros(self.reference.embedder.num_layers))
@@ -101,14 +103,16 @@ class ElmoModule(InputModule):
         # What is no string stays as it is: a missing value is refused, a list of tokens gets the prompt's before it.
         texts = [f"{prompt}{text}" if prompt and isinstance(text, str) else text for text in inputs]
         tokens = self._tokens(texts)
+        length_of_prompt: dict[str, int] = {}  # what a `Pooling` that leaves prompts out looks for
         if prompt:
             (begin,) = self._tokens([prompt])
+            length_of_prompt = {"prompt_length": len(begin)}
             listed = [not isinstance(text, str) for text in texts]
             tokens = [[*begin, *row] if is_list else row for row, is_list in zip(tokens, listed, strict=True)]
-        lengths = torch.tensor([len(row) for row in tokens])
+        lengths = torch.tensor([max(len(row), 0 if self.tokenwise else 1) for row in tokens])
         places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
         mask = (places < lengths[:, None]).long()
-        return {"input_ids": places.contiguous(), "attention_mask": mask, "tokens": tokens}
+        return {"input_ids": places.contiguous(), "attention_mask": mask, "tokens": tokens, **length_of_prompt}
 
     def _tokens(self, texts: Sequence[Any]) -> list[Sequence[str]]:
         return tokenized(texts, self.tokenizer_name, self.reference.embedder.reader, plain_quotes=self.plain_quotes)
@@ -174,7 +178,7 @@ def elmo_modules(
     `pool`: a mode of the library's `Pooling` ("mean", "max", ...); None: a vector for each token, for
     `MultiVectorEncoder(modules=...)`. `settings`: the arguments of `ElmoModule`.
     """
-    first = ElmoModule(model, **settings)
+    first = ElmoModule(model, **{"tokenwise": pool is None, **settings})
     if pool is None:
         return [first, *([Normalize(module_input_name="token_embeddings")] if normalize else [])]
     return [first, Pooling(first.dim, pool), *([Normalize()] if normalize else [])]

@@ -74,13 +74,17 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> Float32[np.ndarray, "texts dim"]:
         # Of texts that can be read only once, `fit` would leave nothing to `transform`.
         texts = _texts(X)
-        return self.fit(texts, y).transform(texts)
+        self.fit(texts, y)
+        return self._rows(texts)  # scikit-learn gives them X's index, as it does to what `transform` returns
 
     def transform(self, X: Iterable[Any]) -> Float32[np.ndarray, "texts dim"]:  # noqa: N803 - as scikit-learn names it
         """The vector of each text, in order."""
         check_is_fitted(self)
+        return self._rows(_texts(X))
+
+    def _rows(self, texts: list[Any]) -> Float32[np.ndarray, "texts dim"]:
         reference = ModelReference(self.model_, self.dtype, self.state, self.model_hash_)
-        rows = np.empty((len(texts := _texts(X)), reference.dim(self.layers)), np.float32)
+        rows = np.empty((len(texts), reference.dim(self.layers)), np.float32)
         for row, vector in enumerate(self._vectors(reference, texts)):
             rows[row] = vector
         return rows

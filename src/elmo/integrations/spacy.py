@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Bool, Float32
@@ -106,6 +106,19 @@ class _Vectors(np.ndarray):
 
     def __array_finalize__(self, source: object) -> None:
         self.made = getattr(source, "made", None) or getattr(source, "_facts", None)
+
+    def __getitem__(self, places: Any) -> Any:
+        """Rows of these vectors are still of their tokens; all else is an array like any other."""
+        found = super().__getitem__(places)
+        are_rows = isinstance(found, _Vectors) and found.ndim == 2 and found.shape[1] == self.shape[1]
+        return found if are_rows else np.asarray(found)[()]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
+        """What is computed of the vectors is no longer them."""
+        if "out" in settings:
+            settings["out"] = tuple(np.asarray(one) if isinstance(one, _Vectors) else one for one in settings["out"])
+        plain = (np.asarray(one) if isinstance(one, _Vectors) else one for one in inputs)
+        return getattr(ufunc, method)(*plain, **settings)
 
 
 class ElmoComponent:

@@ -18,6 +18,7 @@ from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference
 from elmo.integrations.spacy import sentence_places
 from elmo.process.thread_lock import ThreadLock
+from elmo.setting_checks import require_setting
 
 try:
     from spacy.tokens import Doc
@@ -39,6 +40,7 @@ def make(
     `model`, `dtype`, `state`: see `ModelReference`. `cache_megabytes`: memory for the layers of sentences, which are
     the same in every epoch; 0: compute them each time. It never changes a result.
     """
+    require_setting(cache_megabytes >= 0, "cache_megabytes", cache_megabytes, "0 or more")
     reference = ModelReference(model, dtype, state)  # type: ignore[arg-type]
     layers = LayerMemory(reference, cache_megabytes << 20)
     return Model(

@@ -245,7 +245,7 @@ def _carried_scores(
 
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
     """The text cut into at most `rows` parts of about the same number of tokens; sentences stay whole."""
-    require_value("rows", rows, PositiveInt)
+    require_value("batch_size", rows, PositiveInt)
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences])
     cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
     bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})

@@ -10,6 +10,7 @@ library = pytest.importorskip("sentence_transformers")
 import torch  # noqa: E402
 from sentence_transformers import MultiVectorEncoder, SentenceTransformer, SentenceTransformerTrainer  # noqa: E402
 from sentence_transformers.sentence_transformer import losses  # noqa: E402
+from sentence_transformers.sentence_transformer.modules import Pooling  # noqa: E402
 from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments  # noqa: E402
 
 from elmo import Embedder, maxsim  # noqa: E402
@@ -52,6 +53,20 @@ def test_only_empty_texts_and_none_at_all(tiny_model):
     assert len(model.encode([])) == 0
 
 
+@pytest.mark.parametrize("pool", ["cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_an_empty_text_is_zeros_in_every_pooling(tiny_model, pool, normalize):
+    found = made(tiny_model, pool=pool, normalize=normalize).encode(["", "a b c"])
+    assert not found[0].any() and np.isfinite(found).all() and found[1].any()
+
+
+def test_a_pooling_leaves_out_the_prompt_if_it_is_told_to(tiny_model):
+    first = ElmoModule(tiny_model)
+    model = SentenceTransformer(modules=[first, Pooling(first.dim, "mean", include_prompt=False)], device="cpu")
+    (rows,) = Embedder.from_pretrained(tiny_model).embed([["the", "a", "b"]], "average")
+    np.testing.assert_allclose(model.encode(["a b"], prompt="the ")[0], rows[1:].mean(axis=0), atol=1e-6)
+
+
 def test_similarity_and_prompts(tiny_model):
     model = SentenceTransformer(modules=elmo_modules(tiny_model), prompts={"query": "the "}, device="cpu")
     vectors = model.encode(TEXTS[:2])
@@ -74,7 +89,8 @@ def test_the_untrained_mix_is_the_average(tiny_model):
 
 @pytest.mark.parametrize("layers", ["average", "mix", [np.float32(0.5), 0, 1], np.ones(3), torch.ones(3)], ids=str)
 def test_saved_and_loaded_gives_the_same_and_holds_no_weights(tiny_model, tmp_path, layers):
-    model = SentenceTransformer(modules=elmo_modules(tiny_model, layers=layers), prompts={"q": "a "}, device="cpu")
+    modules = elmo_modules(tiny_model, layers=layers)
+    model = SentenceTransformer(modules=modules, prompts={"q": "a "}, truncate_dim=8, device="cpu")
     if isinstance(layers, str) and layers == "mix":
         with torch.no_grad():
             model[0].weights.copy_(torch.tensor([1.0, -2.0, 0.5]))
@@ -83,7 +99,7 @@ def test_saved_and_loaded_gives_the_same_and_holds_no_weights(tiny_model, tmp_pa
     assert sum(path.stat().st_size for path in (tmp_path / "saved" / "0_ElmoModule").iterdir()) < 5000
     again = load(tmp_path / "saved")
     np.testing.assert_array_equal(again.encode(TEXTS), before)
-    assert again.prompts["q"] == "a "
+    assert again.prompts["q"] == "a " and before.shape == (5, 8)
     flagged = SentenceTransformer(str(tmp_path / "saved"), trust_remote_code=True, device="cpu")
     np.testing.assert_array_equal(flagged.encode(TEXTS), before)
 

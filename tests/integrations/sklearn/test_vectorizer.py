@@ -103,7 +103,8 @@ def test_it_must_be_fitted_and_can_be_cloned_and_set(vectorizer):
 def test_columns_have_names_in_pandas(vectorizer):
     table = vectorizer.set_output(transform="pandas").fit_transform(pd.Series(TEXTS, index=list("abcde")))
     assert list(table.columns[:2]) == ["elmovectorizer0", "elmovectorizer1"]
-    assert table.shape == (5, 16)
+    assert table.shape == (5, 16) and list(table.index) == list("abcde")
+    pd.testing.assert_frame_equal(table, vectorizer.fit(TEXTS).transform(pd.Series(TEXTS, index=list("abcde"))))
 
 
 def test_a_fitted_pipeline_is_pickled_without_weights_and_predicts_the_same(vectorizer):

@@ -191,6 +191,22 @@ def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_
     np.testing.assert_array_equal(part[0]._.elmo, again[1]._.elmo)
 
 
+def test_vectors_that_are_changed_are_the_ones_that_tokens_have(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    doc = nlp("The bank was steep .")
+    doc.tensor = doc.tensor / np.linalg.norm(doc.tensor, axis=1, keepdims=True)
+    assert np.linalg.norm(doc[1]._.elmo) == pytest.approx(1, abs=1e-6)
+    doc.tensor = nlp("The bank was steep .").tensor[:, :8]
+    assert doc[1]._.elmo.shape == (8,)
+    doc = nlp("The bank was steep .")
+    doc.tensor *= 2
+    np.testing.assert_array_equal(doc[1]._.elmo, 2 * nlp("The bank was steep .")[1]._.elmo)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+    np.testing.assert_array_equal(doc[1]._.elmo, 2 * nlp("The bank was steep .")[2]._.elmo)
+
+
 def test_whitespace_in_a_merged_token_does_not_count_in_its_mean(tiny_model):
     nlp = spacy.blank("en")
     nlp.add_pipe("elmo", config={"model": tiny_model})

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin  # noqa: E402
 from spacy.training import Example  # noqa: E402
 
 from elmo import Embedder  # noqa: E402
-from elmo.errors import WeightFileError  # noqa: E402
+from elmo.errors import ConfigError, WeightFileError  # noqa: E402
 from elmo.integrations.spacy_tok2vec import make  # noqa: E402
 
 WORDS = {"Anna": "PROPN", "sees": "VERB", "the": "DET", "dog": "NOUN", "in": "ADP", "Rome": "PROPN", ".": "PUNCT"}
@@ -136,6 +136,11 @@ def test_gradients_are_those_of_finite_differences(tiny_model):
             layer.set_param(name, value)
             expected = (ends[0] - ends[1]) / (2 * step)
             assert layer.get_grad(name)[place] == pytest.approx(expected, rel=2e-3, abs=2e-3)
+
+
+def test_less_memory_than_none_is_refused(tiny_model):
+    with pytest.raises(ConfigError, match="cache_megabytes must be 0 or more .got -1"):
+        make(tiny_model, cache_megabytes=-1)
 
 
 def test_what_is_remembered_changes_nothing_and_is_bounded(tiny_model, monkeypatch):

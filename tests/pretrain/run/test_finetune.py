@@ -17,6 +17,7 @@ from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError, 
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
+from elmo.pretrain.run.held_out import text_file
 from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -75,6 +76,23 @@ def test_both_domains_are_measured_before_and_after(
     facts = read_checkpoint(found.model).metadata
     assert facts["finetuned_from"] == str(model)
     assert float(facts["old_mean_perplexity_before"]) == pytest.approx(found.before["old"]["mean_perplexity"], rel=1e-3)
+
+
+def test_perplexities_of_the_original_are_not_those_of_the_new_model(model: Path, tmp_path: Path) -> None:
+    assert "valid_mean_perplexity" in read_checkpoint(model).metadata
+    (tmp_path / "new.txt").write_text(NEW_DOMAIN, encoding="utf-8")
+    prepare([tmp_path / "new.txt"], tmp_path / "new", CorpusSettings(vocabulary=model / "vocab.txt"))
+    found = finetune(model, TrainingData.open(tmp_path / "new"), tmp_path / "run", config=RECIPE)
+    assert not [name for name in read_checkpoint(found.model).metadata if "perplexity" in name]
+
+
+def test_an_old_text_is_read_as_elmo_perplexity_reads_it(model: Path, medical: TrainingData, tmp_path: Path) -> None:
+    raw = "The cat sat, on the log. It was\ta dog.\n\nA cafe\u0301, and a cat!\n"
+    (tmp_path / "old.txt").write_text(raw * 20, encoding="utf-8")
+    text = text_file("old", tmp_path / "old.txt", medical.vocabulary.words)
+    first = ["The", "cat", "sat", ",", "on", "the", "log", ".", "It", "was", "a", "dog", "."]
+    second = ["A", "caf\u00e9", ",", "and", "a", "cat", "!"]
+    assert list(text.pick(0)) == [first, second] * 20 and text.num_sentences == 40
 
 
 def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData, tmp_path: Path) -> None:

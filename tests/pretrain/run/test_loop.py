@@ -189,8 +189,11 @@ def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
     assert history["learning_rate"] == recipe.learning_rate  # not that of the attempt that came to nothing
 
 
-def test_another_unroll_keeps_epoch_and_schedule(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    config = replace(recipe, decay="linear", evaluate_every=0, save_every=1, keep_checkpoints=100)
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_another_unroll_keeps_epoch_and_schedule(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, warmup: int
+) -> None:
+    config = replace(recipe, decay="linear", warmup_steps=warmup, evaluate_every=0, save_every=1, keep_checkpoints=100)
     pretrain(config, data, tmp_path / "whole")
     pretrain(replace(config, max_steps=4), data, tmp_path / "run")
     run = RunFolder(tmp_path / "run")
@@ -205,7 +208,7 @@ def test_another_unroll_keeps_epoch_and_schedule(data: TrainingData, recipe: Pre
     total = Trainer(config, data).tokens_per_epoch * config.epochs
     assert total <= found[-1]["tokens_read"] < total + 6
     # The same point of the text, the same rate, but for half a window more or less.
-    slope = config.learning_rate * 12 / total
+    slope = config.learning_rate * 12 / (total - 12 * warmup)
     for line in whole[4:-1]:
         assert by_tokens[line["tokens_read"]]["learning_rate"] == pytest.approx(line["learning_rate"], abs=slope)
     rates = [line["learning_rate"] for line in found[4:]]  # the recipe before had another last step
@@ -346,6 +349,10 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     best = read(RunFolder(tmp_path / "run").best / "model")
     assert all(np.array_equal(model.tensors[name], best.tensors[name]) for name in best.tensors)
     assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(min(before), rel=1e-3)
+    step = RunFolder(tmp_path / "run").best_step
+    (place,) = (line for line in _metrics(tmp_path / "run") if line["step"] == step and "evaluation" in line)
+    assert model.metadata["tokens_read"] == str(place["tokens_read"]) == str(step * 12)
+    assert float(model.metadata["epochs"]) == pytest.approx(place["epoch"], abs=1e-3)
     lines = _metrics(tmp_path / "run")
     again = read(resume(data, tmp_path / "run"))
     assert _metrics(tmp_path / "run") == lines

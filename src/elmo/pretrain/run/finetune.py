@@ -64,7 +64,8 @@ def finetune(
     """Continue training a model on prepared data; the run is left in `path`, the new model in `path`/model.
 
     `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
-    text of the domain that the model came from, a tokenized sentence per line. `ranks`, `progress`: as for `pretrain`.
+    text of the domain that the model came from, read as `elmo perplexity` does by default. `ranks`, `progress`: as for
+    `pretrain`.
     Raises WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit,
     OutputError if `path` is not empty, Interrupted when stopped, with everything saved.
     """
@@ -141,7 +142,7 @@ def held_out_texts(data: TrainingData, old_text: Path | None) -> dict[str, HeldO
     """What is compared before and after: the data's validation text ("valid"), and the old domain's ("old")."""
     valid = validation(data)
     found = {} if valid is None else {"valid": valid}
-    return found if old_text is None else {**found, "old": text_file("old", old_text)}
+    return found if old_text is None else {**found, "old": text_file("old", old_text, data.vocabulary.words)}
 
 
 def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Finetuned:
@@ -155,7 +156,9 @@ def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Fin
     run.write_json(RESULT_FILE, result)
     facts = _read(run.path / FINETUNING_FILE)
     metadata = {
-        **facts["metadata"],
+        **{
+            name: value for name, value in facts["metadata"].items() if "perplexity" not in name
+        },  # those of the original
         "finetuned_from": facts["model"],
         **facts_of(trainer, result["after"].get("valid", {})),
     }

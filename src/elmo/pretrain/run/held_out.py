@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from elmo.lm.sums import Perplexity, Sums
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.process.progress.report import Count, Progress
 from elmo.process.stop_flag import StopRequested
-from elmo.text.sentences import read_sentences
+from elmo.text.first_look.sample import opened
+from elmo.text.reading.as_trained import plain_marks
+from elmo.text.reading.settings import Reading
 
 # After this many sentences each, the ranks exchange whether one was asked to stop.
 _SENTENCES_PER_ROUND = 256
@@ -44,15 +46,17 @@ def validation(data: TrainingData) -> HeldOut | None:
     return HeldOut("valid", lambda limit: validation_sentences(data, limit), data.num_sentences("valid"))
 
 
-def text_file(name: str, path: Path) -> HeldOut:
-    """A text of one tokenized sentence per line; blank lines are left out. Raises TextError if it can't be read."""
-    count = sum(1 for sentence in read_sentences(path) if sentence)
+def text_file(name: str, path: Path, vocabulary: Sequence[str]) -> HeldOut:
+    """A text, read as `elmo perplexity` does by default, for a model with this vocabulary. Raises TextError if it can't
+    be read."""
+    marks = plain_marks(vocabulary)
 
-    def pick(limit: int) -> Iterator[list[str]]:
-        sentences = (sentence for sentence in read_sentences(path) if sentence)
-        return itertools.islice(sentences, 0, None, _stride(count, limit))
+    def sentences() -> Iterator[list[str]]:
+        _, found = opened([path], Reading(), marks=marks)
+        return (sentence.tokens for sentence in found if sentence.tokens)
 
-    return HeldOut(name, pick, count)
+    count = sum(1 for _ in sentences())
+    return HeldOut(name, lambda limit: itertools.islice(sentences(), 0, None, _stride(count, limit)), count)
 
 
 def validation_sentences(data: TrainingData, limit: int) -> Iterator[list[str]]:

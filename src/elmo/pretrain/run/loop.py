@@ -186,7 +186,7 @@ class Loop:
         """
         key = (text.name, self.trainer.step_number, text.count(limit))
         if key not in self._recorded:
-            self._recorded[key] = self._evaluate(text, limit)
+            self._recorded[key] = self.watch.place | self._evaluate(text, limit)
         return _figures(self._recorded[key])
 
     def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
@@ -279,8 +279,8 @@ class Loop:
         found = [self._perplexities[step] for step in sorted(self._perplexities)]
         return 0 < patience < len(found) and min(found[:-patience]) <= min(found[-patience:])
 
-    def take_best(self) -> dict[str, float]:
-        """Out of patience: back to the weights of the best checkpoint; returns the figures of its evaluation."""
+    def take_best(self) -> dict[str, Any]:
+        """Out of patience: back to the weights of the best checkpoint; returns the line of its evaluation."""
         best, step, limit = self.run.best, self.run.best_step, self.trainer.config.evaluation_sentences
         # Patience needs keep_best and a validation text, which is checked before the run.
         assert best is not None and step is not None
@@ -290,7 +290,7 @@ class Loop:
             f"ended at step {self.trainer.step_number}: no lower perplexity in {self.trainer.config.patience} "
             f"evaluations in a row. The finished model is that of step {step}."
         )
-        return _figures(self._recorded[self.held_out.name, step, self.held_out.count(limit)])
+        return self._recorded[self.held_out.name, step, self.held_out.count(limit)]
 
     def _perplexities_recorded(self) -> dict[int, float]:
         """By step, from that of the best checkpoint on; none without it, since no model can be gone back to.
@@ -325,15 +325,16 @@ def _figures(line: dict[str, Any]) -> dict[str, float]:
     return {name: value for name, value in line.items() if name not in _PLACE_OF_LINE}
 
 
-def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:
-    """The training facts in the finished model's metadata; `figures` of the validation text, or none.
+def facts_of(trainer: Trainer, figures: Mapping[str, Any]) -> dict[str, str]:
+    """The training facts in the finished model's metadata; `figures` of the validation text, or none, and where they
+    are of an earlier step, its place.
 
     `text_tokens`: tokens of the training text; `tokens_read`: predictions of each direction, sentence boundaries
     included, over all epochs.
     """
     facts = {
         "text_tokens": str(trainer.data.num_tokens("train")),
-        "tokens_read": str(trainer.tokens_read),
-        "epochs": f"{trainer.epoch:.3f}",
+        "tokens_read": str(figures.get("tokens_read", trainer.tokens_read)),
+        "epochs": f"{figures.get('epoch', trainer.epoch):.3f}",
     }
     return facts | {f"valid_{key}": f"{value:.4g}" for key, value in figures.items() if "perplex" in key}

@@ -63,11 +63,15 @@ class Watch:
         self.run.log(text)
         self.progress.say(text)
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """How far the run has come, as lines of metrics.jsonl say."""
+        trainer = self.trainer
+        return {"step": trainer.step_number, "epoch": round(trainer.epoch, 5), "tokens_read": trainer.tokens_read}
+
     def record(self, **values: Any) -> None:
         """Append an object to metrics.jsonl, headed by how far the run has come."""
-        trainer = self.trainer
-        place = {"step": trainer.step_number, "epoch": round(trainer.epoch, 5), "tokens_read": trainer.tokens_read}
-        self.run.record(**place, **values)
+        self.run.record(**self.place, **values)
 
     def settings_changed(self, changes: Mapping[str, tuple[Any, Any]]) -> None:
         """Other settings were given when the run was resumed; each as (before, now)."""

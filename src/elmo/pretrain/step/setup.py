@@ -106,14 +106,14 @@ def new_model(
 def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: float) -> float:
     """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`.
 
-    `windows`: how many windows of the present size the whole run reads; `last_step`, unless a run was resumed with
-    other `unroll_steps`. The rate then continues to fall from its current value.
+    `windows`: how many windows of the present size the run reads after the warm-up; as many as there are steps after
+    it, unless a run was resumed with other `unroll_steps`. The rate then continues to fall from its current value.
     """
     rate = config.learning_rate
     if step <= config.warmup_steps:
         return rate * step / config.warmup_steps
     if config.decay == "linear":
-        return rate * min(1.0, max(0.0, (last_step + 1 - step) / max(1, windows + 1 - config.warmup_steps)))
+        return rate * min(1.0, max(0.0, (last_step + 1 - step) / max(1, windows + 1)))
     return rate
 
 

@@ -71,19 +71,23 @@ class RunPosition:
     """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
     does not follow from the number of steps."""
     streams: dict[str, StreamPosition]
+    warmup_tokens: int | None = None
+    """Of `tokens_read`, those of the learning rate's warm-up; None: not noted."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
-        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
+        counts = {"step": self.step, "tokens_read": self.tokens_read, "warmup_tokens": self.warmup_tokens}
+        return {**counts, "streams": streams}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunPosition":
         """The reverse of `to_dict`. ValueError, KeyError, TypeError or AttributeError for what it never gives."""
         streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
-        found = cls(values["step"], values["tokens_read"], streams)
-        if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
-            raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
+        found = cls(values["step"], values["tokens_read"], streams, values.get("warmup_tokens"))
+        counts = (found.step, found.tokens_read, found.warmup_tokens or 0)
+        if not all(type(count) is int and 0 <= count < 1 << 62 for count in counts):
+            raise ValueError(f"step {found.step}, tokens_read and warmup_tokens {counts[1:]} must be counts")
         return found
 
 

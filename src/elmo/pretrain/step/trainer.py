@@ -88,6 +88,8 @@ class Trainer:
         self.rows = self.ranks.rows(config.batch_size)
         self.step_number = 0
         self.tokens_read = 0
+        self.warmup_tokens = 0
+        """Of `tokens_read`, those of the learning rate's warm-up."""
         self.type_ids = TypeIds.of(config, data)
         self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
         self.bilm, self.head = new_model(config, data, self.type_ids.token_map, self.device)
@@ -163,7 +165,7 @@ class Trainer:
     def position(self) -> RunPosition:
         """How far the run has come. Cheap: nothing is copied."""
         streams = {direction: stream.position for direction, stream in self.streams.items()}
-        return RunPosition(self.step_number, self.tokens_read, streams)
+        return RunPosition(self.step_number, self.tokens_read, streams, self.warmup_tokens)
 
     def step(self, flag: StopFlag | None = None) -> StepResult:
         """Read one window per direction, and update the weights: all ranks the same way.
@@ -192,7 +194,7 @@ class Trainer:
         losses = dict(zip(losses, values, strict=True))
         self._reduction.remember(norm)
         self._check(number, losses, norm)
-        rate = learning_rate(self.config, number, self.last_step, self._windows_of_the_run())
+        rate = learning_rate(self.config, number, self.last_step, self._windows_after_warmup())
         self._update(gradients, rate)
         self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
         self.count_step()
@@ -202,9 +204,11 @@ class Trainer:
         """A step was done; or one that raised TrainingDiverged is skipped: the weights stay as they are."""
         self.step_number += 1
         self.tokens_read += self.tokens_per_step
+        if self.step_number <= self.config.warmup_steps:
+            self.warmup_tokens = self.tokens_read
 
-    def _windows_of_the_run(self) -> float:
-        return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
+    def _windows_after_warmup(self) -> float:
+        return self.last_step - self.step_number + (self.tokens_read - self.warmup_tokens) / self.tokens_per_step
 
     def _own_share(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return loss if self.ranks.size == 1 else loss.double() * self.share
@@ -354,6 +358,10 @@ class Trainer:
             )
             self.states[direction] = (hidden, cell)
         self.step_number, self.tokens_read = position.step, position.tokens_read
+        of_warmup = position.warmup_tokens
+        if of_warmup is None:  # a checkpoint from before 2026-11-27
+            of_warmup = min(position.step, self.config.warmup_steps) * self.tokens_per_step
+        self.warmup_tokens = of_warmup
 
     def _require_rows(self, position: RunPosition) -> None:
         for direction, stream in position.streams.items():
