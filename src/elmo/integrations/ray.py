@@ -20,6 +20,7 @@ from elmo.integrations.model_reference import ModelReference, State, side_by_sid
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.text.sentences import Tokenize
 
 try:
@@ -107,6 +108,8 @@ def embed_dataset(
     loaded once here, so that every actor is held to the same weights. Raises ConfigError if there are too few
     processors, or a column named like the output already.
     """
+    for name, count in (("num_cpus", num_cpus), ("actors", 1 if actors is None else actors)):
+        require_value(name, count, PositiveInt)
     _require_new(settings.get("output", _OUTPUT), dataset.columns() or ())
     processors = int(ray.cluster_resources().get("CPU", 0))
     fitting = (processors - 1) // num_cpus
@@ -123,7 +126,7 @@ def embed_dataset(
         batch_format="pyarrow",
         batch_size=batch_size,
         num_cpus=num_cpus,
-        compute=ray.data.ActorPoolStrategy(size=min(actors or fitting, fitting)),
+        compute=ray.data.ActorPoolStrategy(size=fitting if actors is None else min(actors, fitting)),
     )
 
 
