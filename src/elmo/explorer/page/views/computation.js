@@ -245,6 +245,10 @@ function weightsOf({ layer, weights }) {
 }
 
 function goTo(element, at) {
+  // Steps that are scrolled past on the way don't become the current one.
+  element.target = at;
+  clearTimeout(element.arriving);
+  element.arriving = setTimeout(() => { element.target = null; }, 1000);
   const title = element.querySelector(`#step-title-${at}`);
   title.focus({ preventScroll: true });
   title.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
@@ -258,7 +262,10 @@ function current(element, at) {
 // The step in the upper part of the window is the current one.
 function watch(element) {
   element.watching?.disconnect();
-  element.watching = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && current(element, Number(target.id.slice(5)))), { rootMargin: "-12% 0px -80% 0px" });
+  element.watching = new IntersectionObserver((seen) => {
+    const shown = seen.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => Number(target.id.slice(5)));
+    shown.filter((at) => at === (element.target ?? at)).forEach((at) => current(element, at));
+  }, { rootMargin: "-12% 0px -80% 0px" });
   element.querySelectorAll(".step").forEach((step) => element.watching.observe(step));
   if (!element.querySelector('[aria-current="step"]')) current(element, 1);
 }
