@@ -1,7 +1,5 @@
 """BlockReader: a block of text -> its sentences, what was left out, and where documents begin."""
 
-import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -237,12 +235,3 @@ def _checked(tokenize: Tokenize) -> Tokenize:
 def tokenizer_name(tokenizer: str | Tokenize) -> str:
     """As it is written into the report."""
     return tokenizer if isinstance(tokenizer, str) else getattr(tokenizer, "__qualname__", repr(tokenizer))
-
-
-def tokenizer_code(tokenizer: str | Tokenize) -> str | None:
-    """A hash of the file that a tokenizer is written in, and of its place there; None if it isn't written in Python."""
-    function = named_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    try:
-        return hashlib.sha256(repr(inspect.findsource(function)).encode()).hexdigest()[:16]
-    except (OSError, TypeError):
-        return None

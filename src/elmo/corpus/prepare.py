@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from elmo.corpus.block_reader import tokenizer_code
 from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
 from elmo.corpus.numbering import (
     NumberedCorpus,
@@ -55,6 +54,7 @@ from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
 from elmo.text.files.text_file import is_packed, is_stream, text_name
+from elmo.text.tokenizer import tokenizer_code
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
 

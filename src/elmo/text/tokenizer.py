@@ -24,6 +24,8 @@ From the left, a token is the first of these that fits:
 From a word's end "n't", "'s", "'re", "'ve", "'ll", "'d" and "'m" are then taken off ("don't" is "do n't").
 """
 
+import hashlib
+import inspect
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -106,6 +108,15 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
         f"there is no tokenizer {name!r}, only {', '.join(known)}. Any function from a string to a list of strings "
         "works too: name it as module:function."
     )
+
+
+def tokenizer_code(tokenize: str | Callable[[str], list[str]]) -> str | None:
+    """A hash of the file that a tokenizer is written in, and of its place there; None if it isn't written in Python."""
+    function = tokenizer(tokenize) if isinstance(tokenize, str) else tokenize
+    try:
+        return hashlib.sha256(repr(inspect.findsource(function)).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        return None
 
 
 def _function(name: str) -> Callable[[str], list[str]]:

@@ -171,6 +171,11 @@ def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path)
         build_index(sentences(), embedder, tmp_path / name, max_tokens=40, sample=True, seed=seed)
     a, b, c = (ContextIndex(tmp_path / name).sentences for name in "abc")
     assert a == b != c and a != ContextIndex(tmp_path / "first").sentences
+    for seed in range(4):  # a sentence that is too long ends no sample
+        build_index(
+            [["a"]] * 4 + [["b"] * 9], embedder, tmp_path / "s", max_tokens=4, sample=True, seed=seed, force=True
+        )
+        assert ContextIndex(tmp_path / "s").sentences == [("a",)] * 4
 
 
 @pytest.mark.parametrize(
@@ -179,6 +184,7 @@ def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path)
         ([[]], {}, TextError, "has no tokens"),
         ([["a"] * 9], {"max_tokens": 5}, TextError, "begins with a sentence of more than 5 tokens"),
         ([["a b"]], {}, TextError, "'a b' is empty or contains a space"),
+        ([["a"], ["b\ud800"]], {}, TextError, "sentence 2: the token .* has half a character"),
         ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens is 1,000,000,000"),
     ],
 )
@@ -197,6 +203,8 @@ def test_an_index_is_replaced_only_if_asked(folder, embedder):
 
 def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm):
     index = ContextIndex(folder)
+    with pytest.raises(ConfigError, match="which must be"):
+        index.search(np.ones(16), 1, which="sam", word="the")
     require_model(index, embedder)
     with pytest.raises(ConfigError, match=r"shape \(3,\)"):
         index.search(np.ones(3), 1)

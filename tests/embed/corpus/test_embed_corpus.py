@@ -2,10 +2,12 @@
 
 import contextlib
 import errno
+import importlib
 import io
 import lzma
 import os
 import shutil
+import sys
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
@@ -187,6 +189,19 @@ def test_resuming_something_else_is_refused(tiny_checkpoint, embedder, text, tmp
     text.write_text(text.read_text(encoding="utf-8").replace("many", "more"), encoding="utf-8")
     with pytest.raises(ConfigError, match="was begun with text_sha256"):
         embed_corpus(embedder, text, output, window=4, resume=True)
+
+
+def test_a_run_is_not_resumed_with_a_changed_tokenizer(embedder, text, tmp_path, monkeypatch):
+    module = tmp_path / "changed_splits.py"
+    module.write_text("def tokens(text):\n    return text.split()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    given = {"window": 4, "tokenizer": "changed_splits:tokens", "format": "text"}
+    with pytest.raises(Interrupted):
+        embed_corpus(embedder, text, tmp_path / "v.npy", **given, stop_asked=stop_after(2))
+    module.write_text("def tokens(text):\n    return text.upper().split()\n")
+    importlib.reload(sys.modules["changed_splits"])
+    with pytest.raises(ConfigError, match="was begun with tokenizer_code"):
+        embed_corpus(embedder, text, tmp_path / "v.npy", **given, resume=True)
 
 
 def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path):

@@ -168,6 +168,13 @@ def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
             read_vectors(output)
 
 
+def test_an_hdf5_file_of_something_else_is_refused(tmp_path):
+    with h5py.File(tmp_path / "weights.hdf5", "w") as file:
+        file["CNN/W_cnn_0"] = np.zeros(3)
+    with pytest.raises(TextError, match=r"weights.hdf5: is not a file of vectors, .* not named 0, 1, 2"):
+        read_vectors(tmp_path / "weights.hdf5")
+
+
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are Unicode there")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_names_that_are_not_utf8_are_written_and_read(embedder, text, lines, tmp_path, suffix):

@@ -15,6 +15,7 @@ from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import Seed, require_value
+from elmo.text.word_list import has_surrogate
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -93,14 +94,16 @@ def _require_sense(max_tokens: int, embedder: "Embedder", approximate: bool) -> 
 
 
 def _whole(sentences: Iterable[Sequence[str]], source: str) -> Iterator[Sequence[str]]:
-    """The sentences. TextError, with the text's name and the number of the sentence, for a token with a space in it."""
+    """The sentences. TextError, with the text's name and the number of the sentence, for a token with a space in it, or
+    with half a character."""
     seen: set[str] = set()
     for number, sentence in enumerate(sentences, start=1):
         for word in sentence:
-            if word not in seen and (not word or word.split() != [word]):
+            if word not in seen and (not word or word.split() != [word] or has_surrogate(word)):
+                why = "has half a character" if has_surrogate(word) else "is empty or contains a space"
                 raise TextError(
-                    f"{source or 'the text'}: sentence {number}: the token {word!r} is empty or contains a space, so "
-                    "it can't be in an index. Split it, or replace the space."
+                    f"{source or 'the text'}: sentence {number}: the token {word!r} {why}, so it can't be in an index. "
+                    "Split it, or replace what is wrong."
                 )
             seen.add(word)
         yield sentence
@@ -123,10 +126,12 @@ def _chosen(
 
 
 def _sampled(sentences: list[tuple[str, ...]], max_tokens: int, seed: int) -> tuple[list[tuple[str, ...]], int]:
+    in_source = sum(map(len, sentences))
+    sentences = [sentence for sentence in sentences if len(sentence) <= max_tokens]
     order = np.random.default_rng(seed).permutation(len(sentences))
     tokens = np.cumsum([len(sentences[place]) for place in order]) if sentences else np.zeros(0, dtype=np.int64)
     places = np.sort(order[: int(np.searchsorted(tokens, max_tokens, side="right"))])
-    return _checked([sentences[place] for place in places], int(tokens[-1]) if len(tokens) else 0, max_tokens)
+    return _checked([sentences[place] for place in places], in_source, max_tokens)
 
 
 def _checked(chosen: list[tuple[str, ...]], in_source: int, max_tokens: int) -> tuple[list[tuple[str, ...]], int]:

@@ -27,7 +27,7 @@ import numpy as np
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_setting, require_value
 from elmo.shapes import Bool, Float, Int
 
 # 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
@@ -138,8 +138,9 @@ class ContextIndex:
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, a vector of
-        another size, and a `count` below 1.
+        another size, a `count` below 1, and another `which`.
         """
+        require_value("which", which, Which)
         require_setting(count >= 1, "count", count, "1 or more")
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)

@@ -16,6 +16,7 @@ from elmo.text.reading.as_trained import Marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
+from elmo.text.tokenizer import tokenizer_code
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class TextSource:
         if self.tokenize is None:
             return self.reading.tokenizer
         return getattr(self.tokenize, "__qualname__", type(self.tokenize).__qualname__)
+
+    @cached_property
+    def code(self) -> str | None:
+        """Of a tokenizer of the user's own, the hash of its code; None for others."""
+        name = self.reading.tokenizer
+        return tokenizer_code(self.tokenize or name) if self.tokenize is not None or ":" in name else None
 
     @cached_property
     def formats(self) -> list[Format]:

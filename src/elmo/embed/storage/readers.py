@@ -177,6 +177,8 @@ class _Hdf5Vectors(StoredVectors):
         # Of proteins, in their order.
         self._names = list(map(str, self._file)) if self.metadata.get("rows") == "ids" else None
         self._length = len(self._names or [name for name in self._file if str(name).isdecimal()])
+        if len(self._file) and not self.metadata and "0" not in self._file and SENTENCE_INDEX not in self._file:
+            raise ValueError("its datasets are not named 0, 1, 2 and so on")
 
     def __len__(self) -> int:
         return self._length
