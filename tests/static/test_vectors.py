@@ -287,7 +287,7 @@ def test_written_vectors_are_read_back_exactly_and_by_others(tmp_path):
     np.testing.assert_array_equal(found.vectors, VECTORS)
 
 
-@pytest.mark.parametrize("word", ["", "a b", "a\nb"])
+@pytest.mark.parametrize("word", ["", "a b", "a\nb", "a\tb", "a\rb"])
 def test_a_word_that_the_layout_cannot_hold_is_refused(tmp_path, word):
     with pytest.raises(TextError, match="word2vec's text layout can't hold"):
         write_static_vectors(tmp_path / "v.txt", StaticVectors((word,), VECTORS[:1]))

@@ -255,6 +255,20 @@ def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     return [str(tmp_path / str(seed)) for seed in (1, 2, 3)]
 
 
+def test_models_of_other_tag_schemes_are_refused(tmp_path, train_sentences, bilm_folder):
+    frozen, schemes = FrozenLayers(BiLM.from_pretrained(bilm_folder)), ("iob1", "iob2")
+    for scheme in schemes:
+        settings = NerSettings(
+            tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)),
+            tagger=TaggerSettings(hidden_sizes=(5,), tagger_scheme=scheme),
+        )
+        vocabulary = TASK.vocabulary(train_sentences, settings)
+        model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, TokenSources(frozen, None, [])))
+        save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), tmp_path / scheme)
+    with pytest.raises(ConfigError, match="decides between .'iob2', 'O'.* the first one between .'iob1', 'O'"):
+        load_ensemble([tmp_path / scheme for scheme in schemes], device="cpu")
+
+
 def test_saved_models_are_loaded_with_one_encoder_and_scored_beside_their_own(folders, dev_file, dev_sentences):
     saved = load_ensemble(folders, device="cpu")
     assert isinstance(saved.model, Ensemble)

@@ -192,9 +192,9 @@ def write_static_vectors(path: Path, static: StaticVectors) -> None:
 
 def require_writable(word: str, layout: str) -> None:
     """TextError if `layout`, in which a space or a line end is what ends a word, can't hold this one."""
-    if not word or " " in word or "\n" in word:
+    if not word or not {" ", "\t", "\n", "\r"}.isdisjoint(word):
         raise TextError(
-            f"the word {word!r} is empty or has a space or line end, which {layout} can't hold. Use a tokenizer "
+            f"the word {word!r} is empty or has a space, tab or line end, which {layout} can't hold. Use a tokenizer "
             "that makes no such words."
         )
 

@@ -15,8 +15,12 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_model import SavedTaskModel, load
+from elmo.tasks.settings import to_table
 from elmo.tasks.task_model import E, P, TaskModel, mean_of
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
+
+_READING = ("text_tokenizer", "question_tokenizer", "split_hyphens", "plain_quotes")
+"""Settings that decide what tokens an example has; the first model's are used for all."""
 
 
 class Ensemble(TaskModel[E, P]):
@@ -85,6 +89,13 @@ def load_ensemble(
                 f"{folder}: is a model of the task {other.task.name!r}, {folders[0]} one of {first.task.name!r}. "
                 "Name models of the same task."
             )
+        one, two = to_table(first.settings), to_table(other.settings)
+        for name in _READING:
+            if one.get(name) != two.get(name):
+                raise ConfigError(
+                    f"{folder}: was trained with {name} {two[name]!r}, {folders[0]} with {one[name]!r}, so they don't "
+                    "read the same text as the same tokens. Name models that were trained on the same reading."
+                )
     if len(found) == 1:
         return first
     together = Ensemble([one.model for one in found]).eval()

@@ -144,6 +144,8 @@ def _bilm_facts(tokens: TokenRepresentation) -> dict[str, str] | None:
         return None
     is_bilm = tokens.settings.encoder == ELMO
     name = bilm_name(tokens.settings.model) if is_bilm else tokens.settings.model
+    if not is_bilm and name and Path(name).expanduser().exists():
+        name = str(Path(name).expanduser().resolve())  # the task model may be used from another folder
     trained = None if tokens.live is None else Embedder(tokens.live.bilm, cache_bytes=0).model_hash
     return {"model": name, "hash": trained or tokens.frozen.model_hash}
 

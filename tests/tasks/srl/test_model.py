@@ -210,3 +210,7 @@ def test_the_dev_loss_is_the_mean_over_all_instances_in_any_batches(build, size)
     assert predict_and_loss(model, TASK, SENTENCES, FitSettings(batch_size=size))[1] == pytest.approx(
         expected, rel=1e-6
     )
+
+
+def test_sentences_without_tokens_have_no_parts():
+    assert list(Instances([0, 0], [], []).parts(512)) == []

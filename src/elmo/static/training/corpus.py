@@ -90,4 +90,4 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
 
 
 def _has_space(word: str) -> bool:
-    return " " in word or "\n" in word
+    return not {" ", "\t", "\n", "\r"}.isdisjoint(word)

@@ -70,8 +70,8 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Its tags."""
-        return tuple(self.tags)
+        """Its tags, and the scheme that says what they mean."""
+        return (self.settings.tagger_scheme, *self.tags)
 
     def decide(self, outputs: Sequence[TagScores], examples: Sequence[TaggedSentence]) -> list[list[Span]]:
         """By the mean of the emissions and transitions: the sequence likeliest under all models together."""

@@ -214,7 +214,7 @@ class Instances(NamedTuple):
 
     def parts(self, most_tokens: int) -> "Iterator[Instances]":
         """The same, a few at a time: at most `most_tokens` tokens, padding included, but at least one instance."""
-        count = max(1, most_tokens // max(self.sentence_lengths, default=1))
+        count = max(1, most_tokens // max([1, *self.sentence_lengths]))
         for first in range(0, len(self.propositions), count):
             part = slice(first, first + count)
             yield Instances(self.sentence_lengths, self.sentence_numbers[part], self.propositions[part])

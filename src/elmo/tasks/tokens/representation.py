@@ -159,7 +159,12 @@ class TokenRepresentation(nn.Module):
             )
         self.settings = settings
         trained = sources.train_words if settings.train_static else ()
-        self.static = nn.ModuleDict(
+        self.static = nn.ModuleDict()
+        if taken := [name for name in sources.static or {} if hasattr(self.static, name)]:
+            raise ConfigError(
+                f"static has vectors named {taken[0]!r}, which torch uses itself. Give them another name."
+            )
+        self.static.update(
             {name: StaticEmbedding(vectors, trained) for name, vectors in (sources.static or {}).items()}
         )
         self.frozen = sources.frozen
