@@ -155,14 +155,9 @@ def geometry(
                 sums.add(number, vectors)
             layers += sums.measured(name)
             tokens += list(sums.tokens())
-    alike = np.array([[_cka(first, second) for second in tokens] for first in tokens])
+    alike = np.array([[cka(first, second) for second in tokens] for first in tokens])
     num_tokens = sum(map(len, sample.sentences))
     return Geometry(tuple(layers), alike, len(sample.sentences), num_tokens, len(sample.words))
-
-
-def _cka(first: Float[np.ndarray, "tokens dim"], second: Float[np.ndarray, "tokens other_dim"]) -> float:
-    both = known(first) & known(second)
-    return cka(first[both], second[both]) if both.any() else 0.0
 
 
 class _Sums:

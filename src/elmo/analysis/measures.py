@@ -82,10 +82,10 @@ def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> Measu
         return None
     units, counts = unit(vectors).astype(np.float32), np.array(len(vectors))
     found = float(mean_pair_cosine(units.sum(axis=0), counts))
-    random = np.random.default_rng(seed)
-    drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
     if len(units) == 2:
         return found, (-1.0, 1.0)
+    random = np.random.default_rng(seed)
+    drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
     # A sentence that was drawn twice is not a pair with itself, and a draw of one sentence has no pair.
     same = np.square(drawn).sum(axis=1)
     pairs, sums = counts.astype(np.float64) ** 2 - same, np.square(drawn @ units).sum(axis=1) - same
@@ -113,12 +113,16 @@ def explained_variance(vectors: Float[np.ndarray, "occurrences dim"]) -> float:
 def cka(first: Float[np.ndarray, "tokens dim"], second: Float[np.ndarray, "tokens other_dim"]) -> float:
     """Linear centered kernel alignment: how alike two layers arrange the same tokens, whatever their axes and scales.
 
-    0 to 1: 1 for layers that differ by a rotation and a scale; 0 if one of them is constant.
+    0 to 1: 1 for layers that differ by a rotation and a scale; 0 if one of them is constant. Tokens whose vectors are
+    zeros in one of them are left out.
 
     Tokens should come from different sentences, and be many more than dimensions: with few, unrelated layers come out
     as similar.
     """
-    x, y = (one.astype(np.float64) - one.mean(axis=0, dtype=np.float64) for one in (first, second))
+    both = known(first) & known(second)
+    if not both.any():
+        return 0.0
+    x, y = (one[both] - one[both].mean(axis=0, dtype=np.float64) for one in (first, second))
     lengths = np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)
     return float(np.square(x.T @ y).sum() / lengths) if lengths else 0.0
 

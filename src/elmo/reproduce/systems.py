@@ -134,12 +134,16 @@ def checked_bilms(bilms: Sequence[str]) -> list[str]:
             f"--bilms has {len(bilms)} of them, but this experiment compares at least two. Name two or more models: "
             "the first is what the others are compared with."
         )
-    models = [encoder_and_model(name, "") for name in bilms]
-    own = [(encoder, Path(model).resolve() if Path(model).exists() else model) for encoder, model in models]
+    own = [(encoder, _place(model)) for encoder, model in (encoder_and_model(name, "") for name in bilms)]
     twice = [name for place, name in enumerate(bilms) if own[place] in own[:place]]
     if twice:
         raise ConfigError(f"--bilms names {twice[0]} twice. Name each model once.")
     return list(bilms)
+
+
+def _place(model: str) -> Path:
+    """The whole path of a folder or file; a name stays as it is."""
+    return Path(model).resolve() if Path(model).exists() else Path(model)
 
 
 def systems_of(
@@ -187,7 +191,7 @@ def systems_of(
 def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
     """Models are named by the last part of their paths, or by as many parts as distinguish all of them."""
     named = [encoder_and_model(name, settings.tokens.encoder) for name in bilms]
-    paths = [(Path(model).resolve() if Path(model).exists() else Path(model)).parts for _, model in named]
+    paths = [_place(model).parts for _, model in named]
     most = max(map(len, paths))
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)
     for place, (encoder, model) in enumerate(named):

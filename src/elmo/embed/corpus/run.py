@@ -229,26 +229,23 @@ class Run:
     def _settings_of_whole(self) -> dict[str, Any]:
         """`settings`, the same for each shard of a text."""
         source, reading, embedder = self.text.source, self.text.source.reading, self.embedder
-        return (
-            self._facts
-            | {
-                "format": self.format,
-                "sentence_index": str(self._has_sentence_index),
-                "text_sha256": self.text.sha256,
-                "text_bytes": self.text.num_bytes,
-                "encoding": reading.encoding,
-                "errors": reading.errors,
-                "text_formats": source.formats,
-                "field": reading.field,
-                "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
-                "window_lines": self.limits[0],
-                "window_tokens": self.limits[1],
-                "max_tokens": embedder.max_tokens,
-                "device": embedder.device.partition(":")[0],
-                "products": embedder.products,
-            }
-            | ({} if source.code is None else {"tokenizer_code": source.code})
-        )
+        return self._facts | {
+            "format": self.format,
+            "sentence_index": str(self._has_sentence_index),
+            "text_sha256": self.text.sha256,
+            "text_bytes": self.text.num_bytes,
+            "encoding": reading.encoding,
+            "errors": reading.errors,
+            "text_formats": source.formats,
+            "field": reading.field,
+            "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
+            "window_lines": self.limits[0],
+            "window_tokens": self.limits[1],
+            "max_tokens": embedder.max_tokens,
+            "device": embedder.device.partition(":")[0],
+            "products": embedder.products,
+            **({} if source.code is None else {"tokenizer_code": source.code}),
+        }
 
     @cached_property
     def _facts(self) -> dict[str, str]:

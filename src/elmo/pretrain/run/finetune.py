@@ -155,10 +155,10 @@ def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Fin
     result["after"] = {name: loop.evaluate(text, limit) for name, text in texts.items()}
     run.write_json(RESULT_FILE, result)
     facts = _read(run.path / FINETUNING_FILE)
+    # The original's perplexities are not this model's.
+    kept = {name: value for name, value in facts["metadata"].items() if "perplexity" not in name}
     metadata = {
-        **{
-            name: value for name, value in facts["metadata"].items() if "perplexity" not in name
-        },  # those of the original
+        **kept,
         "finetuned_from": facts["model"],
         **facts_of(trainer, result["after"].get("valid", {})),
     }
