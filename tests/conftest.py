@@ -55,6 +55,8 @@ def _shapes_checked(typechecker: Callable) -> Callable:
     def decorated(function: Callable) -> Callable:
         if isinstance(function, type):  # a dataclass
             return jaxtyped(typechecker=typechecker)(function) if _is_network(function) else function
+        if function.__module__.endswith(".gate_kernels"):  # Triton compiles its source
+            return function
         if inspect.isgeneratorfunction(function):  # its body runs after the call, when the dimensions are forgotten
             return function
         hints = {name: _resolved(hint, function) for name, hint in function.__annotations__.items()}

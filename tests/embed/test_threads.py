@@ -67,16 +67,16 @@ def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     is_reading, may_end = threading.Event(), threading.Event()
     real = EngineNetwork.read
 
-    def slow(self, *arguments):
+    def slow(self, *arguments, **settings):
         is_reading.set()
         may_end.wait()
-        return real(self, *arguments)
+        return real(self, *arguments, **settings)
 
     monkeypatch.setattr(EngineNetwork, "read", slow)
     found: list[np.ndarray] = []
     thread = threading.Thread(target=lambda: found.extend(embedder.embed(["c d"])))
     thread.start()
-    is_reading.wait()
+    assert is_reading.wait(60)
     calls = (
         lambda: embedder.embed(["x y"]),
         embedder.reset,

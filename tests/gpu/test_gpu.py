@@ -3,6 +3,7 @@
 python -m pytest -m gpu tests/gpu
 """
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from elmo.config import LSTMSettings
 from elmo.corpus.shards import TrainingData
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.storage.readers import read_vectors
+from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
+from elmo.ops.projected_lstm import on_gpu
+from elmo.ops.projected_lstm.gate_passes import forward_pass
+from elmo.ops.projected_lstm.on_gpu import WindowGraphs
 from elmo.ops.projected_lstm.reference import LayerWeights, projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
 from elmo.pretrain.ranks.distributed import Ranks
@@ -87,8 +92,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
 def test_a_step_does_not_wait_for_the_device_before_its_end(
     data: TrainingData, recipe: PretrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without_characters = replace(recipe, characters="none")  # a char CNN reads the longest word's length
-    trainer = Trainer(without_characters, data, Ranks(device=CUDA))
+    trainer = Trainer(recipe, data, Ranks(device=CUDA))
     trainer.step()
     from elmo.pretrain.step import trainer as trainer_module
 
@@ -99,8 +103,10 @@ def test_a_step_does_not_wait_for_the_device_before_its_end(
         return plain(scalars)
 
     monkeypatch.setattr(trainer_module, "_read", read)
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        with warnings.catch_warnings():  # that this mode is new
+            warnings.simplefilter("ignore")
+            torch.cuda.set_sync_debug_mode("error")
         trainer.step()
     finally:
         torch.cuda.set_sync_debug_mode("default")
@@ -117,3 +123,47 @@ def test_a_corpus_has_the_vectors_of_a_cpu(tiny_bilm: BiLM, tiny_corpus: list[li
         found[device] = list(read_vectors(tmp_path / f"{device}.h5"))
     for one, other in zip(found["cpu"], found["cuda"], strict=True):
         np.testing.assert_allclose(other, one, atol=2e-5)
+
+
+def test_a_recorded_batch_has_the_vectors_of_one_that_is_not(
+    tiny_bilm: BiLM, tiny_corpus: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = [sentence for sentence in tiny_corpus if sentence] * 3
+    expected = Embedder(tiny_bilm, dtype="float32").embed(sentences)
+    there = tiny_bilm.to(CUDA)
+    embedder = Embedder(there, dtype="float32")
+    recorded = embedder._network._recorded
+    for turn in range(3):  # as it is, recorded, and replayed
+        for one, other in zip(embedder.embed(sentences), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-5)
+        assert bool(recorded._graphs) == (turn > 0)
+    with torch.no_grad():
+        there.forward_lstm.layers[0].bias += 0.5
+    changed = Embedder(there, dtype="float32").embed(sentences)
+    assert max(np.abs(one - other).max() for one, other in zip(changed, expected, strict=True)) > 1e-3
+    for _ in range(3):  # no recording with weights as they were
+        for one, other in zip(embedder.embed(sentences), changed, strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-5)
+
+
+def test_recorded_windows_train_as_the_plain_ones_do(data: TrainingData, recipe: PretrainConfig) -> None:
+    recorded, plain = Trainer(recipe, data, Ranks(device=CUDA)), Trainer(recipe, data, Ranks(device=CUDA))
+    plain._read_window = projected_lstm_window
+    for _ in range(4):
+        one, other = recorded.step(), plain.step()
+        assert one.loss == pytest.approx(other.loss, rel=1e-4)
+        assert one.gradient_norm == pytest.approx(other.gradient_norm, rel=1e-3)
+    assert isinstance(recorded._read_window, WindowGraphs)
+
+
+def test_kernels_of_the_gates_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton")
+    tensors = [torch.randn(3, size, device=CUDA) for size in (32, 32, 32, 8, 32, 8, 8, 8)]
+    tensors[2] = tensors[2][0].contiguous()
+    assert on_gpu.ran("gates_forward", tensors, 1.0)
+    expected = [tensor.cpu() for tensor in tensors]
+    forward_pass(*expected, 1.0)
+    for one, other in zip(tensors, expected, strict=True):
+        torch.testing.assert_close(one.cpu(), other, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ConfigError, match="gates_forward"):
+        on_gpu.ran("gates_forward", [*tensors[:3], tensors[3][:2].contiguous(), *tensors[4:]], 1.0)

@@ -9,7 +9,9 @@ from elmo.config import LSTMSettings
 from elmo.ops.projected_lstm import (
     LayerWeights,
     packed,
+    padded,
     projected_lstm_packed,
+    projected_lstm_padded,
     projected_lstm_reference,
     projected_lstm_window,
 )
@@ -83,15 +85,16 @@ def test_one_step_is_the_references(settings, projected):
 @pytest.mark.parametrize("projected", [True, False])
 @pytest.mark.parametrize("tokens_ahead", [1, 5, 4096])
 @pytest.mark.parametrize("lengths", [[3], [1, 0, 6, 6, 1, 2], [0, 0], [1, 1], [], [2, 9, 4]])
-def test_packed_equals_the_reference(settings, projected, lengths, tokens_ahead, monkeypatch):
+def test_packed_and_padded_equal_the_reference(settings, projected, lengths, tokens_ahead, monkeypatch):
+    monkeypatch.setattr(padded, "_TOKENS_AHEAD", tokens_ahead)
     monkeypatch.setattr(packed, "_TOKENS_AHEAD", tokens_ahead)
     weights = random_layer(len(lengths), projected=projected)
     rows = random_rows(7, lengths, weights)
     before = [tensor.clone() for tensor in rows]
-    for expected, found in zip(
-        projected_lstm_reference(*rows, weights, settings), projected_lstm_packed(*rows, weights, settings), strict=True
-    ):
-        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    plain = projected_lstm_reference(*rows, weights, settings)
+    for read in (projected_lstm_packed, projected_lstm_padded):
+        for expected, found in zip(plain, read(*rows, weights, settings), strict=True):
+            torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
     for tensor, unchanged in zip(rows, before, strict=True):
         torch.testing.assert_close(tensor, unchanged, rtol=0, atol=0, equal_nan=True)
 

@@ -7,9 +7,10 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
           -> LayerChoice     the chosen layers, cut to each sentence's own length
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -33,7 +34,7 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
 from elmo.shapes import Float, Int
-from elmo.text.batches import bucket, number_tokens, pad
+from elmo.text.batches import Batch, bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.settings import SentenceEnds
@@ -51,7 +52,8 @@ StatePolicy = Literal["zero", "warm", "carry"]
 Sentences = Iterable[str | Sequence[str]]
 
 WINDOW_SENTENCES = 512
-"""Sentences `embed_iter` and `embed_corpus` take at a time."""
+"""Sentences `embed_iter` and `embed_corpus` take at a time on a CPU."""
+_WINDOW_SENTENCES_ELSEWHERE = 2048
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
@@ -369,8 +371,8 @@ class Embedder:
     ) -> Iterator[Float[np.ndarray, "... dim"]]:
         """The arrays of `embed`, one by one in input order, in constant memory.
 
-        `window`: sentences taken at a time (default 512), fewer if they are long. In carry mode it is the number of
-        rows of each batch (default 64): sentence k continues sentence k - window.
+        `window`: sentences taken at a time (default 512, on a GPU 2048), fewer if they are long. In carry mode it is
+        the number of rows of each batch (default 64): sentence k continues sentence k - window.
         `layers`, `pool`, `normalize`: as in `embed`; with `pool` each array is a sentence's vector, (dim,) or
         (layers, dim).
         """
@@ -386,7 +388,8 @@ class Embedder:
         require_value("window", window, PositiveInt | None)
         if self.state == "carry":
             return window or CARRY_ROWS, None
-        return window or WINDOW_SENTENCES, self.window_tokens
+        default = WINDOW_SENTENCES if self.device == "cpu" else _WINDOW_SENTENCES_ELSEWHERE
+        return window or default, self.window_tokens
 
     def warm_up(self, sentences: Sentences) -> dict[str, Float[np.ndarray, "layers width"]]:
         """Reads sentences one after the other in one row, from nothing; its last state becomes the warm state.
@@ -402,7 +405,9 @@ class Embedder:
         places, table = self._numbered(read, tokens, network)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
-            state = network.read(pad(places, np.array([row])), table, state).state
+            read_row = network.read(pad(places, np.array([row])), table, state, keeps_state=True)
+            assert read_row.state is not None
+            state = read_row.state
         self._warm = WarmState(state)
         return self._warm.to_arrays()
 
@@ -462,18 +467,26 @@ class Embedder:
         with self._carried.alone() if carries else nullcontext():
             places, table = self._numbered(sentences, tokens, network)
             results: list[Any] = [None] * len(sentences)
+
+            def finish(batch: Batch, starts: Int[np.ndarray, " batch"], fetch: Callable[[], Any]) -> None:
+                for row, array in zip(batch.rows, self._cut(fetch(), starts, batch.lengths), strict=True):
+                    results[row] = pooled(array, pool)
+                tell(sum(len(sentences[row]) for row in batch.rows))
+
             lengths = [len(row) for row in places]
             # Of carry mode: one batch, in the caller's order.
             whole: list[Int[np.ndarray, " batch"]] = [np.arange(len(places))]
+            begun: deque[Callable[[], None]] = deque()
             for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
                 batch = pad(places, rows)
-                read = network.read(batch, table, self._initial(len(rows)))
-                if carries:
+                read = network.read(batch, table, self._initial(len(rows)), keeps_state=carries)
+                if read.state is not None and carries:
                     self._carried.update(read.state)
-                arrays = self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths)
-                for row, array in zip(rows, arrays, strict=True):
-                    results[row] = pooled(array, pool)
-                tell(sum(len(sentences[row]) for row in rows))
+                begun.append(partial(finish, batch, read.starts, network.chosen(read.layers, choice)))
+                while len(begun) > network.batches_ahead:
+                    begun.popleft()()
+            while begun:
+                begun.popleft()()
             return results
 
     def with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:

@@ -4,7 +4,7 @@ Token vectors and layers are arrays of the network's own kind, numpy's or torch'
 States are numpy arrays for both: they are small. `torch_network` has the other one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
@@ -34,8 +34,8 @@ class Contextualized(NamedTuple, Generic[Array]):
     """(layers, positions, dim)"""
     starts: Int[np.ndarray, " batch"]
     """The position of each row's first token; the others follow it."""
-    state: State
-    """After each row's last token."""
+    state: State | None
+    """After each row's last token, if it was asked for."""
 
 
 class Network(Protocol[Array]):
@@ -44,6 +44,8 @@ class Network(Protocol[Array]):
     dtype: ComputeType
     pads: bool
     """Whether it takes memory and time for the padding of a batch."""
+    batches_ahead: int
+    """Batches to begin before the vectors of one are waited for."""
     config: BiLMConfig
     token_map: TokenMap
     """Tokens -> the ids that the model reads."""
@@ -91,19 +93,19 @@ class Network(Protocol[Array]):
         """(tokens, projection): each vector depends, to the last bit, on its token alone."""
         ...
 
-    def read(self, batch: Batch, table: Array, state: State | None) -> Contextualized[Array]:
-        """All layers and the new state, from the vectors `table` of the batch's distinct tokens."""
+    def read(self, batch: Batch, table: Array, state: State | None, *, keeps_state: bool) -> Contextualized[Array]:
+        """All layers and, if it is kept, the new state, from the vectors `table` of the batch's distinct tokens."""
         ...
 
-    def chosen(self, layers: Array, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
-        """The chosen layers, in numpy."""
+    def chosen(self, layers: Array, choice: LayerChoice) -> Callable[[], Float[np.ndarray, "*layers positions dim"]]:
+        """Begins to bring the chosen layers into numpy; what is returned waits for them."""
         ...
 
 
 class EngineNetwork(Network[np.ndarray]):
     """A checkpoint and its engine."""
 
-    pads = False
+    pads, batches_ahead = False, 0
 
     def __init__(self, checkpoint: Checkpoint, engine: Engine) -> None:
         self.dtype: ComputeType = engine.dtype
@@ -150,7 +152,7 @@ class EngineNetwork(Network[np.ndarray]):
         return self._engine.token_vectors(ids.characters, ids.words)
 
     def read(
-        self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None
+        self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None, *, keeps_state: bool
     ) -> Contextualized[Float[np.ndarray, "layers positions dim"]]:
         starts = np.cumsum(batch.lengths) - batch.lengths
         layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)
@@ -158,8 +160,9 @@ class EngineNetwork(Network[np.ndarray]):
 
     def chosen(
         self, layers: Float[np.ndarray, "layers positions dim"], choice: LayerChoice
-    ) -> Float[np.ndarray, "*layers positions dim"]:
-        return choice.apply(layers)
+    ) -> Callable[[], Float[np.ndarray, "*layers positions dim"]]:
+        found = choice.apply(layers)
+        return lambda: found
 
 
 def network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:

@@ -5,13 +5,14 @@ which others were new in a call. So every product has a shape the word itself de
 one of three widths.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo.embed.network import Contextualized, EngineNetwork, Network
+from elmo.embed.recorded import RecordedReading
 from elmo.engine.engine import Engine, State
 from elmo.engine.token_encoder import columns_used, rounded_to
 from elmo.errors import ConfigError
@@ -25,8 +26,8 @@ from elmo.text.batches import Batch
 from elmo.text.token_map import TokenIds, TokenMap
 from elmo.weights.checkpoint import Checkpoint, content_hash
 
-# Words in a product, with one that fills the rest.
-_ROWS = 256
+# Words in a product, with one that fills the rest; a GPU wants more.
+_ROWS, _ROWS_ON_GPU = 256, 2048
 # Columns a word may use: 8 characters and 16 with the two marks; longer words get the full width.
 _WIDTHS = (10, 18)
 
@@ -34,12 +35,13 @@ _WIDTHS = (10, 18)
 class TorchNetwork(Network[Tensor]):
     """What torch computes: on other devices than CPUs, and where the engine can't read the biLM (`now`)."""
 
-    pads = True
+    pads, batches_ahead = True, 1
 
     def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
         self.bilm = bilm.eval()
         self.config, self.token_map = bilm.config, bilm.token_map
+        self._recorded = RecordedReading(bilm, dtype)
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -97,21 +99,37 @@ class TorchNetwork(Network[Tensor]):
 
     @torch.inference_mode()
     def read(
-        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None
+        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None, *, keeps_state: bool
     ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
+        rows, tokens = batch.places.shape
+        starts = np.arange(rows) * tokens
+        if vectors.is_cuda and state is None and not keeps_state:
+            layers = self._recorded.read(vectors, batch.lengths, self.token_weights())
+            if layers is not None:
+                return Contextualized(layers.flatten(1, 2), starts, None)
         with RoundedProducts(self.dtype):
             lengths = torch.from_numpy(batch.lengths).to(vectors.device)
             output = self.bilm.contextualize(vectors, lengths, self._on_device(state))
-        rows, tokens = batch.places.shape
-        state = State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
-        return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
+        after = State(*(part.cpu().numpy() for part in output.state)) if keeps_state else None
+        return Contextualized(output.layers.flatten(1, 2), starts, after)
 
     @torch.inference_mode()
     def chosen(
         self, layers: Float[Tensor, "layers positions dim"], choice: LayerChoice
-    ) -> Float[np.ndarray, "*layers positions dim"]:
-        return choice.apply(layers).cpu().numpy()
+    ) -> Callable[[], Float[np.ndarray, "*layers positions dim"]]:
+        found = choice.apply(layers)
+        if not found.is_cuda:
+            return found.numpy
+        host = torch.empty(found.shape, dtype=found.dtype, pin_memory=True).copy_(found, non_blocking=True)
+        copied = torch.cuda.Event()
+        copied.record(torch.cuda.current_stream(found.device))
+
+        def wait() -> Float[np.ndarray, "*layers positions dim"]:
+            copied.synchronize()
+            return host.numpy()
+
+        return wait
 
     def _on_device(self, state: State | None) -> BiLMState | None:
         return None if state is None else BiLMState(*(torch.from_numpy(part).to(self.bilm.device) for part in state))
@@ -120,12 +138,13 @@ class TorchNetwork(Network[Tensor]):
 def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int) -> Float[Tensor, "tokens projection"]:
     """The vectors of `count` tokens, on the biLM's device."""
     result = torch.empty(count, bilm.config.projection_size, dtype=torch.float32, device=bilm.device)
+    most = _ROWS_ON_GPU if bilm.device.type == "cuda" else _ROWS
     widths = np.zeros(count, np.int64) if ids.characters is None else _widths(ids.characters)
     for width in np.unique(widths):
         same = np.flatnonzero(widths == width)
-        for start in range(0, len(same), _ROWS - 1):
-            chosen = same[start : start + _ROWS - 1]
-            characters, words = _fillers(bilm.token_map, int(width))
+        for start in range(0, len(same), most - 1):
+            chosen = same[start : start + most - 1]
+            characters, words = _fillers(bilm.token_map, int(width), most)
             if characters is not None and ids.characters is not None:
                 characters[: len(chosen)] = ids.characters[chosen]
             if words is not None and ids.words is not None:
@@ -147,12 +166,12 @@ def _widths(characters: Int[np.ndarray, "tokens characters"]) -> Int[np.ndarray,
 
 
 def _fillers(
-    token_map: TokenMap, width: int
+    token_map: TokenMap, width: int, rows: int
 ) -> tuple[Int[np.ndarray, "rows characters"] | None, Int[np.ndarray, " rows"] | None]:
-    """Ids of as many words of just that width: one of them always remains, so it decides where rows are cut."""
+    """Ids of `rows` words of just that width: one of them always remains, so it decides where rows are cut."""
     characters = words = None
     if token_map.characters is not None:
-        characters = np.repeat(token_map.characters.ids(["a" * (width - 2)]), _ROWS, axis=0)
+        characters = np.repeat(token_map.characters.ids(["a" * (width - 2)]), rows, axis=0)
     if token_map.words is not None:
-        words = np.repeat(token_map.words.ids(token_map.boundary_tokens[:1]), _ROWS)
+        words = np.repeat(token_map.words.ids(token_map.boundary_tokens[:1]), rows)
     return characters, words

@@ -160,14 +160,18 @@ class BiLM(nn.Module):
         vectors: Float[Tensor, "batch tokens projection"],
         lengths: Int[Tensor, " batch"],
         state: BiLMState | None = None,
+        *,
+        padded: bool = False,
     ) -> BiLMOutput:
         """Token vectors, boundaries included -> all layers. A row's tokens beyond its length are ignored.
 
-        `state`: what each row starts from (None: zeros). Raises ConfigError for lengths or a state that don't fit.
+        `state`: what each row starts from (None: zeros). `padded`: without gradients it computes by operations that
+        don't depend on the lengths, which are not looked at, so that a GPU can record them; else those of ended rows
+        are left out. Raises ConfigError for lengths or a state that don't fit.
         """
         batch, tokens = vectors.shape[:2]
         state = state if state is not None else self.zero_state(batch)
-        self._require_fitting(vectors, lengths, state)
+        self._require_fitting(vectors, lengths, state, looks=not padded)
         mask = torch.arange(tokens, device=vectors.device)[None, :] < lengths[:, None]
         vectors = torch.where(mask[:, :, None], vectors, 0)
         hidden_parts = state.hidden.chunk(len(self.lstms), dim=2)
@@ -177,7 +181,7 @@ class BiLM(nn.Module):
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
             turn = _reverser(lengths, tokens) if direction == "backward" else lambda values: values
-            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
+            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell, padded)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
             cells.append(cell)
@@ -185,7 +189,11 @@ class BiLM(nn.Module):
         return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
 
     def _require_fitting(
-        self, vectors: Float[Tensor, "batch tokens _"], lengths: Shaped[Tensor, "..."], state: BiLMState
+        self,
+        vectors: Float[Tensor, "batch tokens _"],
+        lengths: Shaped[Tensor, "..."],
+        state: BiLMState,
+        looks: bool,
     ) -> None:
         batch, tokens, _ = vectors.shape
         if lengths.is_floating_point() or lengths.dtype == torch.bool or lengths.shape != (batch,):
@@ -193,7 +201,7 @@ class BiLM(nn.Module):
                 f"lengths of shape {tuple(lengths.shape)} and type {lengths.dtype} were given for {batch} rows, but "
                 "each row needs one integer: its tokens, the boundaries included."
             )
-        if has_values(lengths) and batch and not 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens:
+        if looks and has_values(lengths) and batch and not 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens:
             wrong = int(lengths.max()) if int(lengths.max()) > tokens else int(lengths.min())
             raise ConfigError(
                 f"a length is {wrong}, but the rows have vectors of {tokens} tokens. Lengths count the tokens of each "

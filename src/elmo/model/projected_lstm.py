@@ -16,12 +16,14 @@ from elmo.config import BiLMConfig
 from elmo.ops.projected_lstm import (
     LayerWeights,
     projected_lstm_packed,
+    projected_lstm_padded,
     projected_lstm_reference,
     projected_lstm_window,
 )
 from elmo.ops.tracing import has_values
 
 Drop = Callable[[Tensor], Tensor]
+Window = Callable[..., tuple[Tensor, Tensor, Tensor]]
 
 
 class ProjectedLSTMLayer(nn.Module):
@@ -55,13 +57,15 @@ class ProjectedLSTMLayer(nn.Module):
         lengths: Int[Tensor, " batch"],
         hidden: Float[Tensor, "batch projection"],
         cell: Float[Tensor, "batch cell"],
+        padded: bool = False,
     ) -> tuple[
         Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
     ]:
         """Read rows of `lengths` tokens in reading order: the outputs, zero beyond its length, and the new state."""
         # Traces and gradients know the plain loop alone.
         plain = torch.is_grad_enabled() or not has_values(lengths)
-        run = projected_lstm_reference if plain else projected_lstm_packed
+        without_gradients = projected_lstm_padded if padded else projected_lstm_packed
+        run = projected_lstm_reference if plain else without_gradients
         return run(inputs, lengths, hidden, cell, self.weights, self.settings)
 
     def extra_repr(self) -> str:
@@ -89,6 +93,7 @@ class ProjectedLSTM(nn.Module):
         lengths: Int[Tensor, " batch"],
         hidden: Float[Tensor, "layers batch projection"],
         cell: Float[Tensor, "layers batch cell"],
+        padded: bool = False,
     ) -> tuple[
         Float[Tensor, "layers batch tokens projection"],
         Float[Tensor, "layers batch projection"],
@@ -97,10 +102,11 @@ class ProjectedLSTM(nn.Module):
         """Read rows of `lengths` tokens in reading order: each layer's outputs, and the new (hidden, cell).
 
         Outputs are zero beyond a row's length: so are a layer's own, and a skip connection only adds such outputs.
+        `padded`: by operations that don't depend on the lengths, see `BiLM.contextualize`.
         """
         outputs, hiddens, cells = [], [], []
         for index, layer in enumerate(self.layers):
-            result, new_hidden, new_cell = layer(inputs, lengths, hidden[index], cell[index])
+            result, new_hidden, new_cell = layer(inputs, lengths, hidden[index], cell[index], padded)
             inputs = result + inputs if self.skips(index) else result
             outputs.append(inputs)
             hiddens.append(new_hidden)
@@ -115,6 +121,7 @@ class ProjectedLSTM(nn.Module):
         drop: Drop | None = None,
         keep: Float[Tensor, "tokens batch"] | None = None,
         product_dtype: torch.dtype | None = None,
+        read: Window = projected_lstm_window,
     ) -> tuple[
         Float[Tensor, "tokens batch projection"],
         Float[Tensor, "layers batch projection"],
@@ -124,12 +131,12 @@ class ProjectedLSTM(nn.Module):
 
         `drop` is the dropout. It is applied to every layer's input and to the top output, anew at each token; the skip
         connection adds the input after its dropout, as in bilm-tf `bilm/training.py`. `keep` is 0 where the state is
-        forgotten before a token.
+        forgotten before a token. `read`: what reads a layer's window, `projected_lstm_window` or its `WindowGraphs`.
         """
         hiddens, cells = [], []
         for index, layer in enumerate(cast(list[ProjectedLSTMLayer], list(self.layers))):
             inputs = inputs if drop is None else drop(inputs)
-            result, new_hidden, new_cell = projected_lstm_window(
+            result, new_hidden, new_cell = read(
                 inputs, hidden[index], cell[index], layer.weights, layer.settings, keep, product_dtype
             )
             inputs = result + inputs if self.skips(index) else result

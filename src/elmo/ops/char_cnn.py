@@ -11,6 +11,7 @@ products over all windows.
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -19,6 +20,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.tracing import has_values
+from elmo.ops.transfer import on_device
 
 
 class BestWindow(torch.autograd.Function):
@@ -79,13 +81,11 @@ class CharacterVectors(NamedTuple):
 def character_vectors(
     character_ids: Int[Tensor, "types characters"], embedding: Float[Tensor, "alphabet dim"], widest: int
 ) -> CharacterVectors:
-    """What `best_windows` reads; `widest` is the width of the widest filter."""
+    """What `best_windows` reads; `widest` is the width of the widest filter.
+
+    The ids may be on the CPU while the embedding is on a GPU: cutting them there makes the host wait for nothing.
+    """
     dim = embedding.shape[1]
-    if character_ids.device != embedding.device:
-        raise ConfigError(
-            f"the character ids are on {character_ids.device}, but the embedding is on {embedding.device}. Move them "
-            "to one device."
-        )
     if not has_values(character_ids):
         return CharacterVectors((functional.embedding(character_ids, embedding).flatten(1),), dim)
     trains = torch.is_grad_enabled() and len(character_ids) > 0 and native_passes.can_run(embedding)
@@ -131,6 +131,11 @@ def _cut(
     character_ids: Int[Tensor, "types characters"], embedding: Float[Tensor, "alphabet dim"], widest: int
 ) -> Float[Tensor, "types values"]:
     """The vectors of the columns up to the last one in which some row differs from its own end, and one window more."""
-    differs = (character_ids != character_ids[:, -1:]).any(dim=0).nonzero()
-    used = int(differs[-1]) + 1 if len(differs) else 0
-    return functional.embedding(character_ids[:, : used + widest], embedding).flatten(1)
+    if character_ids.is_cpu:  # in numpy: torch would wake all its threads for a few thousand numbers
+        numbers = character_ids.numpy()
+        used = int(np.flatnonzero((numbers != numbers[:, -1:]).any(axis=0)).max(initial=-1)) + 1
+    else:
+        differs = (character_ids != character_ids[:, -1:]).any(dim=0).nonzero()
+        used = int(differs[-1]) + 1 if len(differs) else 0
+    ids = on_device(character_ids[:, : used + widest], embedding.device)
+    return functional.embedding(ids, embedding).flatten(1)

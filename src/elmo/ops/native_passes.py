@@ -4,7 +4,7 @@ A pass is one step of an operation whose backward is written by hand: `full_prec
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -33,14 +33,14 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     """
     library = native.library()
     # A training step comes here some hundred times: loops and names that Python runs quickly.
-    version = PASSES[name].get(tuple([_TYPES.get(tensor.dtype, "") for tensor in tensors]))
+    version = PASSES[name].get(types_of(tensors))
     if library is None or version is None:
         return False
     has_gradients = torch.is_grad_enabled()
     for tensor in tensors:
         if not (_is_plain(tensor) and tensor.is_contiguous()) or (has_gradients and tensor.requires_grad):
             return False
-    library.run_version(version, tensors, numbers, _described, sizes)
+    library.run_version(version, tensors, numbers, described, sizes)
     return True
 
 
@@ -124,6 +124,12 @@ def _is_plain(tensor: Tensor) -> bool:
     return type(tensor) in _CLASSES and tensor.is_cpu and tensor.layout is _STRIDED and not tensor.is_neg()
 
 
-def _described(tensor: Any) -> Described:
+def types_of(tensors: Sequence[Tensor]) -> tuple[str, ...]:
+    """What `PASSES` has the versions of a pass by."""
+    return tuple([_TYPES.get(tensor.dtype, "") for tensor in tensors])
+
+
+def described(tensor: Any) -> Described:
+    """A contiguous tensor for `addresses_of`."""
     place = tensor.data_ptr()
     return _TYPES.get(tensor.dtype), tensor.shape, place % tensor.element_size() == 0, place

@@ -26,6 +26,19 @@ def usual_torch() -> Iterator[None]:
 
 
 @contextmanager
+def few_host_threads(device: torch.device) -> Iterator[None]:
+    """One thread of the CPU where a GPU computes: torch's others would wait for work in loops, on the cores that launch
+    kernels."""
+    before = torch.get_num_threads()
+    if device.type == "cuda":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
 def training_torch() -> Iterator[None]:
     """`usual_torch` around a training. ConfigError unless new tensors are float32: all threads share that setting, so
     it can't be changed for one of them."""

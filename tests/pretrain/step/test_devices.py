@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 
 from elmo.corpus.shards import TrainingData
+from elmo.ops import char_cnn
 from elmo.pretrain.ranks import gradients as gradients_module
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step import direction
@@ -36,7 +37,7 @@ class Elsewhere:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.mode = FakeTensorMode()
-        for module in (gradients_module, direction, trainer_module):
+        for module in (char_cnn, gradients_module, direction, trainer_module):
             monkeypatch.setattr(module, "on_device", lambda host, _: self(host))
 
     def __call__(self, tensor: Tensor) -> Tensor:

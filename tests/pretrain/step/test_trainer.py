@@ -16,6 +16,7 @@ from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import RowGradient
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionWindow
+from elmo.pretrain.step.plan import StepPlan
 from elmo.pretrain.step.trainer import Trainer
 
 # What a run can be beside the paper's recipe.
@@ -57,45 +58,43 @@ def _plain_logits(trainer: Trainer, top: torch.Tensor) -> torch.Tensor:
 def _plain_loss(trainer: Trainer, direction: str, vectors: torch.Tensor, window: DirectionWindow) -> torch.Tensor:
     """The specification's words, one by one, for autograd: no gathered rows, no own backward, no dropout."""
     lstm = getattr(trainer.bilm, f"{direction}_lstm")
-    inputs = vectors[window.places]
+    plan = window.plan
+    inputs = vectors[plan.places]
     for index, layer in enumerate(lstm.layers):
         hidden, cell, outputs = window.hidden[index], window.cell[index], []
         for t in range(len(inputs)):
-            keep = 1.0 if window.keep is None else window.keep[t, :, None]
+            keep = 1.0 if plan.keep is None else plan.keep[t, :, None]
             hidden, cell = lstm_step(inputs[t], hidden * keep, cell * keep, layer.weights, layer.settings)
             outputs.append(hidden)
         inputs = torch.stack(outputs) + (inputs if lstm.skip_connections and index > 0 else 0)
-    top, targets = inputs.flatten(0, 1), window.target_ids.flatten()
+    top, targets = inputs.flatten(0, 1), plan.target_ids.flatten()
     logits = _plain_logits(trainer, top)
-    if trainer.sampler is None or window.negatives is None:
+    if trainer.sampler is None or plan.sampled is None:
         assert trainer.config.softmax != "sampled"
         return functional.cross_entropy(logits, targets)
     everyone = torch.arange(len(trainer.head.vocabulary))
-    logits = logits - trainer.sampler.log_probability(everyone, window.negatives.num_draws)
+    logits = logits - trainer.sampler.log_probability(everyone, plan.sampled.negatives.num_draws)
     allowed = torch.zeros(len(targets), len(everyone), dtype=torch.bool)
-    allowed[:, window.negatives.ids] = True
+    allowed[:, plan.sampled.negatives.ids] = True
     allowed[torch.arange(len(targets)), targets] = True
     return functional.cross_entropy(logits.masked_fill(~allowed, -torch.inf), targets)
 
 
-def _inputs_of(trainer: Trainer) -> tuple[np.ndarray, dict[str, DirectionWindow]]:
-    windows = {direction: stream.next() for direction, stream in trainer.streams.items()}
-    inputs = np.stack([window.inputs for window in windows.values()])
-    types, places = np.unique(inputs, return_inverse=True)
-    tasks = trainer._tasks(1, windows, torch.from_numpy(places.reshape(inputs.shape)))
-    return types, dict(zip(windows, tasks, strict=True))
+def _inputs_of(trainer: Trainer) -> tuple[StepPlan, dict[str, DirectionWindow]]:
+    plan = trainer.planner.take(1)
+    return plan, {direction: trainer._window(direction, one) for direction, one in plan.directions.items()}
 
 
 def test_a_steps_gradients_equal_autograd_of_the_plain_loss(data: TrainingData, variant: PretrainConfig) -> None:
     trainer = Trainer(replace(variant, dropout=0.0), data)
-    types, tasks = _inputs_of(trainer)
+    plan, tasks = _inputs_of(trainer)
     words = data.types()
-    vectors = trainer.bilm.vectors_of([words[number] for number in types])
+    vectors = trainer.bilm.vectors_of([words[number] for number in plan.types])
     losses = {direction: _plain_loss(trainer, direction, vectors, task) for direction, task in tasks.items()}
     total = variant.unroll_steps * sum(losses.values()) / len(losses)
     expected = torch.autograd.grad(total, list(trainer.named_parameters.values()))
 
-    vectors, word_rows = trainer._token_vectors(types)
+    vectors, word_rows = trainer._token_vectors(plan.characters, plan.words)
     results = {direction: trainer._learn(vectors, direction, task) for direction, task in tasks.items()}
     found = trainer._gather(vectors, word_rows, results)
     assert list(results) == list(trainer.bilm.config.directions)
@@ -206,11 +205,10 @@ def test_bfloat16_products_change_the_loss_little(data: TrainingData, variant: P
 
 def test_state_is_forgotten_only_where_a_sentence_begins(data: TrainingData, recipe: PretrainConfig) -> None:
     trainer = Trainer(replace(recipe, state_reset=1.0), data)
-    windows = {direction: stream.next() for direction, stream in trainer.streams.items()}
-    places = torch.zeros(2, recipe.unroll_steps, recipe.batch_size, dtype=torch.int64)
-    forward, backward = trainer._tasks(1, windows, places)
-    assert np.array_equal(forward.keep.numpy() == 0, windows["forward"].inputs == 0)
-    assert np.array_equal(backward.keep.numpy() == 0, windows["backward"].inputs == 1)
+    plan = trainer.planner.take(1)
+    for direction, boundary in (("forward", 0), ("backward", 1)):
+        own = plan.directions[direction]
+        assert np.array_equal(own.keep.numpy() == 0, plan.types[own.places.numpy()] == boundary)
 
 
 def test_more_negatives_than_words_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:

@@ -75,8 +75,8 @@ def embed_corpus(
     `layers`: see `Embedder.embed`.
     `errors`: "strict" stops at a line that is not in `encoding`; "skip" lists it in the report and gives it, like a
     blank line, an array of length 0, so that line numbers stay true.
-    `window`: rows taken at a time (default 512, fewer if they are long); in carry mode the rows of a batch (64): row
-    k then continues row k - window, and the first window starts from nothing.
+    `window`: rows taken at a time (default 512, on a GPU 2048; fewer if they are long); in carry mode the rows of a
+    batch (64): row k then continues row k - window, and the first window starts from nothing.
     `pool`: one vector for each row instead of one for each token; see `Embedder.embed`. `compress`: HDF5 with gzip, a
     little smaller and slower to write; any program that reads HDF5 reads it.
     `workers`: processes that embed, each with its share of the cores (or OMP_NUM_THREADS); the file is the same to the

@@ -1,6 +1,7 @@
-"""The gates of one step of a window, forward and back: through the native library, or in torch.
+"""The gates of one step, forward and back: through the native library, as a kernel of a GPU, or in torch.
 
-The torch passes are the specification of native/training/gates.h (tests compare both, and both with autograd).
+The torch passes are the specification of native/training/gates.h and of `gate_kernels` (tests compare all three, and
+them with autograd).
 Tensors: share, recurrent, gates, grad_gates (batch, 4 cell); bias, grad_bias (4 cell,); everything else (batch, cell).
 `share`, `recurrent`, `output`, `grad_output` and `grad_gates` are results or factors of matrix products and may be
 bfloat16; the rest is float32 or float64.
@@ -13,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from elmo.ops import native_passes
+from elmo.ops.projected_lstm import on_gpu
 
 
 def forward_pass(
@@ -31,10 +33,13 @@ def forward_pass(
     """From the input's, the state's and the bias's shares of the gates' inputs to the cell and what it gives.
 
     Writes the gates, the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`.
-    `native=False`: always in torch, whose last digit is a little better, see `packed`; `gates` may then be `share`.
+    `native=False`: not through the library, since torch's last digit is a little better, see `packed`; `gates` may then
+    be `share`, and the values written there and into `squashed` don't count.
     """
     tensors = (share, recurrent, bias, before, gates, after, squashed, output)
     if native and native_passes.ran("gates_forward", *tensors, numbers=(_bound(clip),)):
+        return
+    if on_gpu.ran("gates_forward", tensors, clip):
         return
     size = before.shape[1]
     torch.add(share, bias, out=gates).add_(recurrent)
@@ -65,6 +70,8 @@ def backward_pass(
     """
     tensors = (gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias)
     if native_passes.ran("gates_backward", *tensors, numbers=(_bound(clip),)):
+        return
+    if on_gpu.ran("gates_backward", tensors, clip):
         return
     i, f, o, j = gates.chunk(4, dim=1)
     incoming = grad_output.to(gates.dtype)

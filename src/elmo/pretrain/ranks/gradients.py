@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ElmoError
+from elmo.ops.transfer import on_device
 from elmo.pretrain.ranks.distributed import Ranks
 
 
@@ -33,11 +34,6 @@ class RowGradient:
 
 
 Gradient = Float[Tensor, "..."] | RowGradient
-
-
-def on_device(host: Shaped[Tensor, "*shape"], device: torch.device) -> Shaped[Tensor, "*shape"]:
-    """A tensor of the CPU on `device`, without waiting for what the device still has to do."""
-    return host.to(device, non_blocking=True)
 
 
 def add_up(gradients: Sequence[Gradient], table: Float[Tensor, "..."]) -> Gradient:

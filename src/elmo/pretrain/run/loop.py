@@ -23,7 +23,7 @@ from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.process.torch_settings import training_torch
+from elmo.process.torch_settings import few_host_threads, training_torch
 from elmo.weights.native.read import read as read_checkpoint
 
 _PLACE_OF_LINE = ("step", "epoch", "tokens_read", "evaluation")
@@ -162,6 +162,10 @@ class Loop:
 
     def train(self) -> None:
         """All steps from the trainer's position on; saves a checkpoint at the end."""
+        with few_host_threads(self.trainer.device):
+            self._train()
+
+    def _train(self) -> None:
         trainer, config = self.trainer, self.trainer.config
         self._report_start()
         self._stop_if_asked()  # while the model was built

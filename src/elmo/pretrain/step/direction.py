@@ -8,19 +8,21 @@ Source: bilm-tf `bilm/training.py`; docs/specification.md, 6.3 and 6.4.
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
-from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.model.projected_lstm import ProjectedLSTM, Window
 from elmo.ops.adaptive_softmax import adaptive_softmax_mean
 from elmo.ops.dropout import kept
 from elmo.ops.full_softmax import full_softmax_mean
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_mean
-from elmo.pretrain.ranks.gradients import Gradient, RowGradient, on_device
+from elmo.ops.projected_lstm import projected_lstm_window
+from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_mean
+from elmo.ops.transfer import on_device
+from elmo.pretrain.ranks.gradients import Gradient, RowGradient
+from elmo.pretrain.step.plan import DirectionPlan, SampledRows
 
 _DROPOUT_BLOCK = 512
 
@@ -60,14 +62,7 @@ class RowDropout:
 class DirectionWindow:
     """The input of a direction in a step."""
 
-    places: Int[Tensor, "tokens batch"]
-    """Place of each input among the step's distinct tokens."""
-    target_ids: Int[Tensor, "tokens batch"]
-    """Vocabulary ids, on the CPU."""
-    negatives: NegativeSample | None
-    """Of the sampled softmax, on the CPU; None: the loss is exact."""
-    keep: Float[Tensor, "tokens batch"] | None
-    """0 where the state is forgotten before a token."""
+    plan: DirectionPlan
     hidden: Float[Tensor, "layers batch projection"]
     cell: Float[Tensor, "layers batch cell"]
     drop: RowDropout
@@ -95,16 +90,23 @@ def learn(
     *,
     scale: float,
     product_dtype: torch.dtype | None,
+    read: Window = projected_lstm_window,
 ) -> DirectionResult:
-    """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact."""
+    """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact.
+
+    `read`: what reads a layer's window, see `ProjectedLSTM.read_window`.
+    """
     vectors = vectors.detach().requires_grad_()
-    inputs = functional.embedding(window.places, vectors)
-    top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, window.keep, product_dtype)
-    outputs, rows = top.flatten(0, 1), None
-    if sampler is not None and window.negatives is not None:
-        loss, leaves, rows = sampled_loss(head, sampler, outputs, window.target_ids, window.negatives, product_dtype)
+    plan, device = window.plan, vectors.device
+    keep = None if plan.keep is None else on_device(plan.keep, device)
+    inputs = functional.embedding(on_device(plan.places, device), vectors)
+    top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, keep, product_dtype, read)
+    outputs, targets, rows = top.flatten(0, 1), on_device(plan.target_ids.flatten(), device), None
+    if sampler is not None and plan.sampled is not None:
+        rows = plan.sampled.rows
+        loss, leaves = sampled_loss(head, sampler, outputs, targets, plan.sampled, product_dtype)
     else:
-        loss, leaves = exact_loss(head, outputs, window.target_ids, product_dtype)
+        loss, leaves = exact_loss(head, outputs, targets, product_dtype)
     (loss * scale).backward()
     assert vectors.grad is not None
     # Zero where nothing was read: a cluster of the adaptive softmax without a target.
@@ -117,18 +119,12 @@ def sampled_loss(
     head: LMHead,
     sampler: LogUniformSampler,
     outputs: Float[Tensor, "targets projection"],
-    target_ids: Int[Tensor, "tokens batch"],
-    sample: NegativeSample,
+    targets: Int[Tensor, " targets"],
+    sampled: SampledRows,
     product_dtype: torch.dtype | None,
-) -> tuple[Float[Tensor, ""], dict[str, Tensor], Int[Tensor, " rows"]]:
-    """The mean against a sample of the vocabulary, the leaves it read, and which rows of the softmax they are.
-
-    Only the rows of targets and negatives are touched; they are distinct, ascending and on the CPU. They are sorted
-    here, not when the step is planned: on a CPU each direction then sorts on its own core.
-    """
-    device, targets = outputs.device, target_ids.flatten()
-    distinct, places = torch.cat([targets, sample.ids]).unique(return_inverse=True)
-    rows = on_device(distinct, device)
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    """The mean against a sample of the vocabulary, and the leaves it read: the rows of targets and negatives alone."""
+    sample, rows = sampled.negatives, on_device(sampled.rows, outputs.device)
     leaves = {
         "weight": head.weight.detach()[rows].requires_grad_(),
         "bias": head.bias.detach()[rows].requires_grad_(),
@@ -136,38 +132,22 @@ def sampled_loss(
     log_probability = sampler.log_probability(rows, sample.num_draws)
     target_rows, negative_rows = (
         SoftmaxRows(functional.embedding(at, leaves["weight"]), leaves["bias"][at], log_probability[at])
-        for at in on_device(places, device).split([len(targets), len(sample.ids)])
+        for at in on_device(sampled.places, outputs.device).split([len(targets), len(sample.ids)])
     )
-    negative_ids = on_device(sample.ids, device)
-    targets = on_device(targets, device)
-    loss = sampled_softmax_mean(outputs, targets, target_rows, negative_ids, negative_rows, product_dtype)
-    return loss, leaves, distinct
+    negative_ids = on_device(sample.ids, outputs.device)
+    return sampled_softmax_mean(outputs, targets, target_rows, negative_ids, negative_rows, product_dtype), leaves
 
 
 def exact_loss(
     head: LMHead,
     outputs: Float[Tensor, "targets projection"],
-    target_ids: Int[Tensor, "tokens batch"],
+    targets: Int[Tensor, " targets"],
     product_dtype: torch.dtype | None,
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
     """The mean against the whole vocabulary, by the full or the adaptive softmax, and the leaves it read."""
-    targets = on_device(target_ids.flatten(), outputs.device)
     leaves = {name: parameter.detach().requires_grad_() for name, parameter in head.named_parameters()}
     if head.clusters:
         loss = adaptive_softmax_mean(outputs, targets, head.adaptive_weights(leaves), product_dtype)
     else:
         loss = full_softmax_mean(outputs, targets, leaves["weight"], leaves["bias"], product_dtype)
     return loss, leaves
-
-
-def forgetting(
-    begins: Bool[np.ndarray, "tokens rows"], probability: float, generator: np.random.Generator, rows: slice, total: int
-) -> Float[Tensor, "tokens rows"] | None:
-    """0 where a sentence begins and the row forgets what it read before, else 1.
-
-    Drawn for the `total` rows of all processes, of which `begins` has `rows`.
-    """
-    if probability == 0:
-        return None
-    drawn = generator.random((len(begins), total))[:, rows]
-    return torch.from_numpy(~(begins & (drawn < probability))).float()

@@ -121,8 +121,8 @@ def make_optimizer(config: PretrainConfig, parameters: Iterable[nn.Parameter]) -
     """adagrad as in bilm-tf (TensorFlow's: accumulator starts at 1, no epsilon), sgd without momentum, or adamw."""
     parameters = list(parameters)
     if config.optimizer == "adagrad":
-        # torch 2.6 has no fused one for a GPU.
-        fused = all(parameter.is_cpu for parameter in parameters)
+        # torch 2.6 has no fused one for a GPU; without a wish it takes all tensors together there.
+        fused = all(parameter.is_cpu for parameter in parameters) or None
         return torch.optim.Adagrad(
             parameters, lr=config.learning_rate, initial_accumulator_value=1.0, eps=0.0, fused=fused
         )

@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.func import functional_call
 
-from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, TrainingData
+from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError
 from elmo.ops.product import TrainedProducts
+from elmo.ops.projected_lstm import projected_lstm_window
+from elmo.ops.projected_lstm.on_gpu import WindowGraphs
 from elmo.ops.sampled_softmax import LogUniformSampler
+from elmo.ops.transfer import on_device
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import (
     Gradient,
@@ -32,20 +34,17 @@ from elmo.pretrain.ranks.gradients import (
     RowOptimizer,
     add_up,
     clip_,
-    on_device,
     shifted_by_padding,
 )
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
+from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, learn
+from elmo.pretrain.step.plan import DirectionPlan, Planner
 from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
-from elmo.pretrain.step.stream import RunPosition, SentenceReader, Stream, StreamWindow
+from elmo.pretrain.step.stream import RunPosition
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
 _WORD_TABLE = "bilm.token_encoder.word_embedding"
-# The distinct types of a step are filled up to a multiple of this by copies of the first, which nothing reads: a
-# product of a new shape costs oneDNN some milliseconds.
-_TYPES_TOGETHER = 32
 
 
 class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
@@ -91,7 +90,6 @@ class Trainer:
         self.warmup_tokens = 0
         """Of `tokens_read`, those of the learning rate's warm-up."""
         self.type_ids = TypeIds.of(config, data)
-        self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
         self.bilm, self.head = new_model(config, data, self.type_ids.token_map, self.device)
         self.named_parameters = {
             **{f"bilm.{name}": parameter for name, parameter in self.bilm.named_parameters()},
@@ -105,33 +103,23 @@ class Trainer:
         self.updates_rows = config.optimizer != "adamw" or config.lazy_rows
         words = len(data.vocabulary.words)
         self.sampler = LogUniformSampler(words, config.num_negative_samples) if config.softmax == "sampled" else None
-        self.streams = self._new_streams()
+        self.planner = Planner(config, data, self.bilm.config.directions, self.rows, self.sampler, self.type_ids)
         self.states = self._zero_states()
         self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
+        self._read_window = WindowGraphs(projected_lstm_window) if self.device.type == "cuda" else projected_lstm_window
         self._reduction = Reduction(self.ranks, torch.bfloat16 if config.reduce_dtype == "bfloat16" else None)
         # A core for each direction beats both cores on each product: the small passes between don't split well. With a
         # core for each rank of a machine, all of them are busy already.
         alone = self.ranks.size == 1 or torch.get_num_threads() > 1
-        at_once = self.device.type == "cpu" and len(self.streams) > 1 and alone
+        at_once = self.device.type == "cpu" and len(self.states) > 1 and alone
         self._pool = ThreadPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) if at_once else None
-
-    def _new_streams(self) -> dict[str, Stream]:
-        config, shards = self.config, self.data.shards("train")
-        return {
-            direction: Stream(
-                SentenceReader(shards, direction == "backward", config.seed),
-                config.batch_size,
-                config.unroll_steps,
-                self.rows,
-            )
-            for direction in self.bilm.config.directions
-        }
 
     def _zero_states(
         self,
     ) -> dict[str, tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]]:
-        state, count = self.bilm.zero_state(self.rows.stop - self.rows.start), len(self.streams)
-        parts = zip(self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
+        directions = self.bilm.config.directions
+        state, count = self.bilm.zero_state(self.rows.stop - self.rows.start), len(directions)
+        parts = zip(directions, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
         return {direction: (hidden, cell) for direction, hidden, cell in parts}
 
     @property
@@ -164,8 +152,7 @@ class Trainer:
     @property
     def position(self) -> RunPosition:
         """How far the run has come. Cheap: nothing is copied."""
-        streams = {direction: stream.position for direction, stream in self.streams.items()}
-        return RunPosition(self.step_number, self.tokens_read, streams, self.warmup_tokens)
+        return RunPosition(self.step_number, self.tokens_read, self.planner.positions, self.warmup_tokens)
 
     def step(self, flag: StopFlag | None = None) -> StepResult:
         """Read one window per direction, and update the weights: all ranks the same way.
@@ -175,16 +162,13 @@ class Trainer:
         PeerLost; RanksDiffer.
         """
         number = self.step_number + 1
-        windows = {direction: stream.next() for direction, stream in self.streams.items()}
-        inputs = np.stack([window.inputs for window in windows.values()])
-        types, places = np.unique(inputs, return_inverse=True)
-        types = np.append(types, np.repeat(types[:1], -len(types) % _TYPES_TOGETHER))
-        tasks = self._tasks(number, windows, torch.from_numpy(places.reshape(inputs.shape)))
+        plan = self.planner.take(number)
         self.optimizer.zero_grad(set_to_none=True)
         with TrainedProducts(self.product_dtype):
-            vectors, words = self._token_vectors(types)
+            vectors, words = self._token_vectors(plan.characters, plan.words)
         run = map if self._pool is None else self._pool.map
-        results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
+        windows = [self._window(*one) for one in plan.directions.items()]
+        results = dict(zip(self.states, run(partial(self._learn, vectors), self.states, windows), strict=True))
         gradients = self._gather(vectors, words, results)
         losses = {direction: self._own_share(result.loss) for direction, result in results.items()}
         asked = (flag.signal or 0) if flag is not None else 0
@@ -213,36 +197,14 @@ class Trainer:
     def _own_share(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return loss if self.ranks.size == 1 else loss.double() * self.share
 
-    def _tasks(
-        self, number: int, windows: dict[str, StreamWindow], places: Int[Tensor, "directions tokens batch"]
-    ) -> list[DirectionWindow]:
-        """All randomness of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
-        rows, total = self.rows, self.config.batch_size
-        generator = np.random.default_rng([self.config.seed, 1, number])
-        tasks = []
-        for (direction, window), own_places in zip(windows.items(), places, strict=True):
-            begins = window.inputs == (BEGIN_SENTENCE_TYPE if direction == "forward" else END_SENTENCE_TYPE)
-            tasks.append(
-                DirectionWindow(
-                    on_device(own_places, self.device),
-                    self.type_words[torch.from_numpy(window.targets)],
-                    None if self.sampler is None else self.sampler.draw(generator),
-                    self._placed(forgetting(begins, self.config.state_reset, generator, rows, total)),
-                    *self.states[direction],
-                    RowDropout(self.config.dropout, int(generator.integers(2**62)), rows, total, self.device),
-                )
-            )
-        return tasks
-
-    def _placed(self, tensor: Shaped[Tensor, "*shape"] | None) -> Shaped[Tensor, "*shape"] | None:
-        return None if tensor is None else on_device(tensor, self.device)
+    def _window(self, direction: str, plan: DirectionPlan) -> DirectionWindow:
+        drop = RowDropout(self.config.dropout, plan.dropout_seed, self.rows, self.config.batch_size, self.device)
+        return DirectionWindow(plan, *self.states[direction], drop)
 
     def _token_vectors(
-        self, types: Int[np.ndarray, " types"]
+        self, characters: Int[Tensor, "types characters"] | None, words: Int[Tensor, " types"] | None
     ) -> tuple[Float[Tensor, "types projection"], RowGradient | None]:
         """The vectors of distinct types; the words' rows they were made of, whose values get their gradient later."""
-        characters, words = self.type_ids.of_types(types)
-        characters = self._placed(characters)
         if words is None:
             return self.bilm.token_vectors(characters), None
         rows, places = words.unique(return_inverse=True)
@@ -255,7 +217,7 @@ class Trainer:
     def _learn(
         self, vectors: Float[Tensor, "types projection"], direction: str, window: DirectionWindow
     ) -> DirectionResult:
-        scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
+        scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.states)
         return learn(
             getattr(self.bilm, f"{direction}_lstm"),
             self.head,
@@ -264,6 +226,7 @@ class Trainer:
             window,
             scale=scale,
             product_dtype=self.product_dtype,
+            read=self._read_window,
         )
 
     def _gather(
@@ -350,8 +313,8 @@ class Trainer:
         self.load_weights(weights)
         # It knows where each optimizer wants its counts of steps: on a GPU some leave them on the CPU.
         self.optimizer.load_state_dict(optimizer_state)
-        for direction, stream in self.streams.items():
-            stream.seek(position.streams[direction])
+        self.planner.seek(position.streams)
+        for direction in self.states:
             hidden, cell = (
                 tensors[f"state.{direction}.{part}"][:, self.rows].to(self.device, copy=True).contiguous()
                 for part in ("hidden", "cell")
