@@ -7,14 +7,14 @@ only how it is computed differs: autograd of plain operations, one after the oth
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.corpus.shards import TrainingData
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
-from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_reference
+from elmo.ops.sampled_softmax import NegativeSample, SoftmaxRows, sampled_softmax_reference
+from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.setup import make_optimizer
 from elmo.pretrain.step.trainer import Trainer
@@ -30,7 +30,7 @@ class ReferenceLSTM(nn.Module):
 
     def forward(self, index: int, inputs: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Layer `index`; inputs (batch, tokens, dim): its outputs and the new (hidden, cell)."""
-        layer, lengths = self.layers[index], torch.full((len(inputs),), inputs.shape[1])
+        layer, lengths = self.layers[index], torch.full((len(inputs),), inputs.shape[1], device=inputs.device)
         return projected_lstm_reference(inputs, lengths, *state, layer.weights, layer.settings)
 
 
@@ -78,20 +78,24 @@ class PlainStep:
     """LSTMs, convolutions and embedding from torch.nn, instead of the reference operations."""
     distinct_words: bool = False
     """Whether each distinct word of a step goes through the char CNN once, instead of every token."""
+    device: torch.device = torch.device("cpu")
 
     def __post_init__(self) -> None:
-        self.source = trainer = Trainer(self.config, self.data)
+        self.source = trainer = Trainer(self.config, self.data, Ranks(device=self.device))
         self.encoder, self.head = trainer.bilm.token_encoder, trainer.head
         kind = StockLSTM if self.stock else ReferenceLSTM
-        self.lstms = {direction: kind(trainer, direction) for direction in trainer.streams}
-        self.convolutions = _stock_convolutions(self.encoder) if self.stock else None
+        self.lstms = {direction: kind(trainer, direction) for direction in trainer.states}
+        for lstm in self.lstms.values():
+            lstm.to(self.device)
+        self.convolutions = _stock_convolutions(self.encoder).to(self.device) if self.stock else None
         parameters = {id(p): p for part in (*self.lstms.values(), self.head) for p in part.parameters()}
         parameters |= {id(p): p for p in self._encoder_parameters()}
         self.parameters = list(parameters.values())
         self.optimizer = make_optimizer(self.config, self.parameters)
         shape = self.config.num_layers, self.config.batch_size
-        zero = torch.zeros(*shape, self.config.projection_size), torch.zeros(*shape, self.config.cell_size)
-        self.states = dict.fromkeys(trainer.streams, zero)
+        sizes = self.config.projection_size, self.config.cell_size
+        zero = tuple(torch.zeros(*shape, size, device=self.device) for size in sizes)
+        self.states = dict.fromkeys(trainer.states, zero)
         self.number = 0
 
     def _encoder_parameters(self) -> list[nn.Parameter]:
@@ -103,13 +107,11 @@ class PlainStep:
     def step(self) -> float:
         """One window a direction, forward, backward, clip and update: the mean loss of the directions."""
         self.number += 1
-        config, generator = self.config, np.random.default_rng([self.config.seed, 1, self.number])
-        losses = []
-        for direction, stream in self.source.streams.items():
-            window = stream.next()
-            vectors = self._vectors(torch.from_numpy(np.ascontiguousarray(window.inputs.T)))
-            targets = self.source.type_words[torch.from_numpy(np.ascontiguousarray(window.targets.T))]
-            losses.append(self._loss(self._read(direction, vectors).flatten(0, 1), targets.flatten(), generator))
+        config, plan, losses = self.config, self.source.planner.take(self.number), []
+        for direction, own in plan.directions.items():
+            vectors = self._vectors(torch.from_numpy(plan.types)[own.places.t()])
+            outputs = self._read(direction, vectors).flatten(0, 1)
+            losses.append(self._loss(outputs, own.target_ids.t().flatten(), own.sampled.negatives))
         loss = torch.stack(losses).mean()
         self.optimizer.zero_grad(set_to_none=True)
         (loss * config.unroll_steps if config.sum_over_window else loss).backward()
@@ -124,7 +126,8 @@ class PlainStep:
             flat, places = flat.unique(return_inverse=True)
         characters, _ = self.source.type_ids.of_types(flat.numpy())
         assert characters is not None  # the plain loop is measured with a char CNN
-        ids = characters.long()
+        ids = characters.long().to(self.device)
+        places = None if places is None else places.to(self.device)
         features = self._features(ids) if self.convolutions is None else self.convolutions(ids)
         for highway in self.encoder.highways:
             features = highway(features)
@@ -148,15 +151,14 @@ class PlainStep:
         self.states[direction] = tuple(torch.stack(parts).detach() for parts in zip(*states, strict=True))
         return functional.dropout(inputs, self.config.dropout)
 
-    def _loss(self, outputs: Tensor, targets: Tensor, generator: np.random.Generator) -> Tensor:
+    def _loss(self, outputs: Tensor, targets: Tensor, sample: NegativeSample) -> Tensor:
         sampler, head = self.source.sampler, self.head
-        sample = sampler.draw(generator)
-        generator.integers(2**62)  # the trainer seeds its dropout with it
+        targets, negatives = targets.to(self.device), sample.ids.to(self.device)
         target_rows, negative_rows = (
             SoftmaxRows(head.weight[ids], head.bias[ids], sampler.log_probability(ids, sample.num_draws))
-            for ids in (targets, sample.ids)
+            for ids in (targets, negatives)
         )
-        return sampled_softmax_reference(outputs, targets, target_rows, sample.ids, negative_rows).mean()
+        return sampled_softmax_reference(outputs, targets, target_rows, negatives, negative_rows).mean()
 
 
 class _Convolutions(nn.Module):

@@ -183,11 +183,12 @@ def _work(config: PretrainConfig, data: TrainingData, steps: int) -> dict[str, f
 def _distinct_words(config: PretrainConfig, data: TrainingData, steps: int) -> tuple[float, float, float]:
     """Means over the steps: distinct words of both directions together, characters of each that are looked at, and the
     sum of both directions' distinct words."""
-    streams = Trainer(config, data).streams.values()
+    planner = Trainer(config, data).planner
     together, columns, each = [], [], []
     widest = max(width for width, _ in config.filters)
-    for _ in range(steps):
-        inputs = [stream.next().inputs for stream in streams]
+    for step in range(steps):
+        plan = planner.take(step + 1)
+        inputs = [plan.types[own.places.numpy()] for own in plan.directions.values()]
         types = np.unique(np.stack(inputs))
         ids = np.asarray(data.type_characters[types])
         used = (ids != ids[:, -1:]).sum(axis=1)
