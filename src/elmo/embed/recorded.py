@@ -1,7 +1,7 @@
 """RecordedReading: a biLM on a GPU reads batches of a few shapes, each recorded as a CUDA graph.
 
-A sentence of 30 tokens is read by some thousand small kernels, and each takes longer to launch than to run; a recording
-is one launch. A batch is filled up to the next recorded shape, which changes no vector but for rounding.
+A sentence of 30 tokens is read by some thousand small kernels, each of which takes longer to launch than to run; a
+recording is one launch. A batch is filled up to the next of a few shapes, which changes vectors by rounding alone.
 """
 
 from collections import Counter
@@ -19,7 +19,8 @@ from elmo.shapes import Float, Int
 
 # Longer rows are rare, and a recording takes as long as some readings.
 _MAX_TOKENS = 512
-_SEEN_BEFORE = 1
+# A recording of the longest rows is some ten thousand kernels.
+_MAX_RECORDINGS = 64
 
 
 class _Shape(NamedTuple):
@@ -32,7 +33,10 @@ class _Shape(NamedTuple):
 
 
 class RecordedReading:
-    """Any number of threads may read. Recordings are dropped when a weight has changed."""
+    """Records a shape when it comes for the second time. Recordings are dropped when a weight has changed.
+
+    Any number of threads may read.
+    """
 
     def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
         self._bilm = bilm
@@ -62,7 +66,7 @@ class RecordedReading:
         lengths: Int[np.ndarray, " batch"],
         weights: object,
     ) -> Float[Tensor, "layers batch tokens dim"] | None:
-        """All layers of rows that start from zeros; None: not recorded, or its shape is seen for the first time.
+        """All layers of rows that start from zeros; None if the batch's shape isn't recorded.
 
         `weights` differs when a weight has changed.
         """
@@ -71,20 +75,22 @@ class RecordedReading:
         if not 0 < tokens <= _MAX_TOKENS or batch == 0:
             return None
         if torch.cuda.current_stream(device) != torch.cuda.default_stream(device):
-            return None  # the rooms for what goes in and comes out are one stream's
+            return None  # one stream at a time may use the buffers
         shape = _Shape(_filled_up(batch), _filled_up(tokens))
         with self._lock.mutex:
             if weights is not self._weights or shape.positions > self._room:
                 self._forget(weights, max(self._room, 1 << (shape.positions - 1).bit_length()))
             self._seen[shape] += 1
-            if shape not in self._graphs and self._seen[shape] <= _SEEN_BEFORE:
+            if self._seen[shape] == 1:
                 return None
             self._inputs(shape)[:batch, :tokens] = vectors
             self._lengths[: shape.rows] = 0
             self._lengths[:batch] = torch.from_numpy(lengths).to(device)
-            if shape not in self._graphs:
-                self._graphs[shape] = self._recorded(shape)
-            self._graphs[shape].replay()
+            graph = self._graphs.pop(shape, None) or self._recorded(shape)
+            self._graphs[shape] = graph  # the last one used
+            if len(self._graphs) > _MAX_RECORDINGS:
+                del self._graphs[next(iter(self._graphs))]
+            graph.replay()
             return self._outputs(shape)[:, :batch, :tokens].clone(memory_format=torch.contiguous_format)
 
     def _inputs(self, shape: _Shape) -> Float[Tensor, "rows tokens projection"]:
@@ -108,6 +114,6 @@ class RecordedReading:
 
 
 def _filled_up(count: int) -> int:
-    """The next of four sizes between powers of two, and at least 8: few shapes, and at most a fifth is filling."""
+    """The next multiple of 8, from 64 on of a quarter of the power of two below: few sizes, and little is filling."""
     step = max(8, 1 << max(0, count.bit_length() - 3))
     return -(-count // step) * step

@@ -202,7 +202,12 @@ def test_a_model_with_an_archive_is_unpacked_from_it(proteins, publisher, model_
     assert list(fetch.seen_hashes(proteins)) == ["proteins.zip"]
 
 
-@pytest.mark.parametrize("archive", [None, b"PK\x03\x04 and no more", zipped({"readme.txt": b"moved"})])
+# With names: an archive has the time in it, and each process that runs tests makes its own.
+@pytest.mark.parametrize(
+    "archive",
+    [None, b"PK\x03\x04 and no more", zipped({"readme.txt": b"moved"})],
+    ids=["none", "cut off", "of other files"],
+)
 def test_without_a_sound_archive_its_files_are_taken_one_by_one_or_from_a_copy(
     proteins, publisher, model_files, archive
 ):

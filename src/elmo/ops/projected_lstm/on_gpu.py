@@ -91,7 +91,8 @@ class WindowGraphs:
         """As `projected_lstm_window`."""
         read = (inputs, hidden, cell) if keep is None else (inputs, hidden, cell, keep)
         trained = tuple(weight for weight in weights if weight is not None)
-        key = tuple((tensor.data_ptr(), tensor.shape) for tensor in trained), inputs.shape, keep is None
+        places = tuple((weight.data_ptr(), weight.shape) for weight in trained)
+        key = places, inputs.shape, keep is None, settings, product_dtype
         if key not in self._recorded:
 
             def window(*tensors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
