@@ -112,7 +112,7 @@ FILES_OF_TORCH = (
     ),
     *(f"context2vec/test_{name}.py" for name in ("network", "train")),
     *(f"cove/test_{name}.py" for name in ("encoder", "network", "train")),
-    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
+    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "recorded", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),
     "process/test_keywords.py",

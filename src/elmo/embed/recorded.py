@@ -43,16 +43,15 @@ class RecordedReading:
         self._dtype: ComputeType = dtype
         self._lock = ThreadLock()
         self._weights: object = None
-        self._room = 0
+        self._seen: Counter[_Shape] = Counter()
+        self._make_room(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RecordedReading, (self._bilm, self._dtype)  # recordings stay where they were made
 
-    def _forget(self, weights: object, positions: int) -> None:
-        """Starts anew, with room for batches of so many positions, which all recordings share."""
-        self._weights = weights
+    def _make_room(self, positions: int) -> None:
+        """Buffers for batches of so many positions, which all recordings share: without them there is none."""
         self._graphs: dict[_Shape, torch.cuda.CUDAGraph] = {}
-        self._seen: Counter[_Shape] = Counter()
         self._pool = None
         self._room = positions
         config, device = self._bilm.config, self._bilm.device
@@ -78,11 +77,15 @@ class RecordedReading:
             return None  # one stream at a time may use the buffers
         shape = _Shape(_filled_up(batch), _filled_up(tokens))
         with self._lock.mutex:
-            if weights is not self._weights or shape.positions > self._room:
-                self._forget(weights, max(self._room, 1 << (shape.positions - 1).bit_length()))
+            if weights is not self._weights:
+                self._weights = weights
+                self._seen.clear()
+                self._make_room(0)
             self._seen[shape] += 1
             if self._seen[shape] == 1:
                 return None
+            if shape.positions > self._room:
+                self._make_room(1 << (shape.positions - 1).bit_length())
             self._inputs(shape)[:batch, :tokens] = vectors
             self._lengths[: shape.rows] = 0
             self._lengths[:batch] = torch.from_numpy(lengths).to(device)

@@ -120,7 +120,7 @@ class TorchNetwork(Network[Tensor]):
     ) -> Callable[[], Float[np.ndarray, "*layers positions dim"]]:
         found = choice.apply(layers)
         if not found.is_cuda:
-            return found.numpy
+            return found.cpu().numpy
         host = torch.empty(found.shape, dtype=found.dtype, pin_memory=True).copy_(found, non_blocking=True)
         copied = torch.cuda.Event()
         copied.record(torch.cuda.current_stream(found.device))
