@@ -203,8 +203,8 @@ def test_the_reference_stands_alone():
 
 def test_text_is_read_without_torch_and_operations_need_little_else():
     assert third_party(ROOT, "text") <= {"numpy"}
-    # numpy: the sampler of negatives draws with numpy's generator, whose state can be saved.
-    assert third_party(ROOT, "ops") <= {"torch", "jaxtyping", "numpy"}
+    # numpy: the sampler of negatives draws with numpy's generator, whose state can be saved. triton comes with torch.
+    assert third_party(ROOT, "ops") <= {"torch", "jaxtyping", "numpy", "triton"}
     assert third_party(ROOT, "engine") <= {"jaxtyping", "numpy"}
     for name in ("config", "errors", "disk", "weights/native", "ops/native/"):
         assert "torch" not in third_party(ROOT, name), name

@@ -155,6 +155,7 @@ class BiLM(nn.Module):
         words = None if word_ids is None else word_ids.reshape(-1)
         return self.token_encoder(characters, words).view(*shaped.shape, self.config.projection_size)
 
+    @known_keywords
     def contextualize(
         self,
         vectors: Float[Tensor, "batch tokens projection"],
