@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "pretraining"))
 import torch
 from plain_training import PlainStep
 from record import Record, Table, parser
+from training import lstm_flops, softmax_flops
 
 from elmo.config import BiLMConfig
 from elmo.corpus.shards import TrainingData
@@ -32,9 +33,6 @@ from elmo.pretrain.step.trainer import Trainer
 from elmo.process.torch_settings import few_host_threads
 
 DEVICE = torch.device("cuda", 0)
-# A predicted token of the published model, forward and back, both directions: the LSTMs and the softmax of 8,192
-# negatives (../docs/performance.md); its words' convolutions come on top.
-_FLOP = 3 * (151.0e6 + 16.8e6)
 
 
 def main() -> int:
@@ -118,10 +116,12 @@ def _training(path: Path, batch: int, rounds: int, steps: int, peaks: dict[torch
                 times[kind].append(took)
     medians = {kind: statistics.median(found) for kind, found in times.items()}
     tokens = batch * config.unroll_steps
+    # Of both directions, forward and back. The convolutions of a window's words come on top.
+    flops = 3 * tokens * (lstm_flops(config.architecture(data.max_characters_per_token)) + 2 * softmax_flops(config))
     return [
         [
             name, f"{batch} x {config.unroll_steps}", str(dtype)[6:], f"{took * 1e3:.1f}", f"{tokens / took:,.0f}",
-            f"{tokens * _FLOP / took / peaks[dtype]:.0%}", f"{took / medians['ours', dtype]:.1f}",
+            f"{flops / took / peaks[dtype]:.0%}", f"{took / medians['ours', dtype]:.1f}",
         ]
         for (name, dtype), took in medians.items()
     ]  # fmt: skip

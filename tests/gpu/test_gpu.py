@@ -20,9 +20,9 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.ops.projected_lstm import on_gpu
 from elmo.ops.projected_lstm.gate_passes import forward_pass
-from elmo.ops.projected_lstm.on_gpu import WindowGraphs
 from elmo.ops.projected_lstm.reference import LayerWeights, projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
+from elmo.ops.projected_lstm.window_graphs import WindowGraphs
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.run.run_folder import RunFolder

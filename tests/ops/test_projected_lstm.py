@@ -16,6 +16,7 @@ from elmo.ops.projected_lstm import (
     projected_lstm_window,
 )
 from elmo.ops.projected_lstm.reference import step
+from elmo.ops.projected_lstm.window_graphs import WindowGraphs
 
 SETTINGS = {
     "published clips": LSTMSettings(1.0, 3.0, 3.0),
@@ -234,3 +235,33 @@ def test_what_is_done_later_with_the_state_does_not_reach_the_gradients():
         with_gradients(spoil, *arguments)[1], with_gradients(projected_lstm_window, *arguments)[1], strict=True
     ):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("with_keep", [False, True])
+def test_windows_that_are_replayed_are_the_windows(with_keep, monkeypatch):
+    """Without a GPU: what would be recorded is called again, with the arguments of the replay."""
+    recorded = []
+
+    def record(window, samples):
+        recorded.append(samples)
+        return window
+
+    monkeypatch.setattr(torch.cuda, "make_graphed_callables", record)
+    graphs, generator = WindowGraphs(), torch.Generator().manual_seed(5)
+    layers = [random_layer(seed, projected=seed % 2 == 0) for seed in range(4)]
+    layers = [LayerWeights(*(one if one is None else one.float().requires_grad_() for one in them)) for them in layers]
+    for weights in layers:
+        width = weights.recurrent_weight.shape[1]
+        inputs = torch.randn(6, 3, weights.input_weight.shape[1], generator=generator).requires_grad_()
+        state = torch.randn(3, width, generator=generator), torch.randn(3, weights.cell_size, generator=generator)
+        keep = (torch.rand(6, 3, generator=generator) > 0.3).float() if with_keep else None
+        given = inputs, *state, weights, SETTINGS["clips that bite"], keep
+        leaves = [inputs, *(one for one in weights if one is not None)]
+        for _ in range(2):
+            found, expected = graphs(*given), projected_lstm_window(*given)
+            assert not found[1].requires_grad and not found[2].requires_grad
+            for one, other in zip(found, expected, strict=True):
+                assert torch.equal(one, other)
+            gradients = (torch.autograd.grad(outputs.square().sum(), leaves) for outputs, *_ in (found, expected))
+            assert all(map(torch.equal, *gradients))
+    assert len(recorded) == 4  # each layer once

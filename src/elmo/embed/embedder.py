@@ -480,7 +480,7 @@ class Embedder:
             for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
                 batch = pad(places, rows)
                 read = network.read(batch, table, self._initial(len(rows)), keeps_state=carries)
-                if read.state is not None and carries:
+                if read.state is not None:
                     self._carried.update(read.state)
                 begun.append(partial(finish, batch, read.starts, network.chosen(read.layers, choice)))
                 while len(begun) > network.batches_ahead:

@@ -166,9 +166,9 @@ class BiLM(nn.Module):
     ) -> BiLMOutput:
         """Token vectors, boundaries included -> all layers. A row's tokens beyond its length are ignored.
 
-        `state`: what each row starts from (None: zeros). `padded`: without gradients it computes by operations that
-        don't depend on the lengths, which are not looked at, so that a GPU can record them; else those of ended rows
-        are left out. Raises ConfigError for lengths or a state that don't fit.
+        `state`: what each row starts from (None: zeros). `padded`, without gradients: every row is computed at every
+        step and no length is looked at, so that a GPU can record the operations; otherwise rows that have ended cost
+        nothing. Raises ConfigError for lengths or a state that don't fit.
         """
         batch, tokens = vectors.shape[:2]
         state = state if state is not None else self.zero_state(batch)

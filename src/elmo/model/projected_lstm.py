@@ -20,10 +20,10 @@ from elmo.ops.projected_lstm import (
     projected_lstm_reference,
     projected_lstm_window,
 )
+from elmo.ops.projected_lstm.window import Window
 from elmo.ops.tracing import has_values
 
 Drop = Callable[[Tensor], Tensor]
-Window = Callable[..., tuple[Tensor, Tensor, Tensor]]
 
 
 class ProjectedLSTMLayer(nn.Module):

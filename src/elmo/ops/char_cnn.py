@@ -11,7 +11,6 @@ products over all windows.
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -136,11 +135,7 @@ def _cut(
     character_ids: Int[Tensor, "types characters"], embedding: Float[Tensor, "alphabet dim"], widest: int
 ) -> Float[Tensor, "types values"]:
     """The vectors of the columns up to the last one in which some row differs from its own end, and one window more."""
-    if character_ids.is_cpu:  # in numpy: torch would wake all its threads for a few thousand numbers
-        numbers = character_ids.numpy()
-        used = int(np.flatnonzero((numbers != numbers[:, -1:]).any(axis=0)).max(initial=-1)) + 1
-    else:
-        differs = (character_ids != character_ids[:, -1:]).any(dim=0).nonzero()
-        used = int(differs[-1]) + 1 if len(differs) else 0
+    differs = (character_ids != character_ids[:, -1:]).any(dim=0).nonzero()
+    used = int(differs[-1]) + 1 if len(differs) else 0
     ids = on_device(character_ids[:, : used + widest], embedding.device)
     return functional.embedding(ids, embedding).flatten(1)

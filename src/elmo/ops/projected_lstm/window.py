@@ -7,6 +7,7 @@ whole window at the end. Values and gradients equal autograd of `projected_lstm_
 Source: our own derivation from the equations in `elmo.reference`; a clipped value passes no gradient.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,6 +20,9 @@ from elmo.ops import native_passes
 from elmo.ops.product import product
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.projected_lstm.reference import LayerWeights
+
+Window = Callable[..., tuple[Tensor, Tensor, Tensor]]
+"""`projected_lstm_window`, or what replays it."""
 
 
 def projected_lstm_window(

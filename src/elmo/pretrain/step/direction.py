@@ -14,11 +14,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
-from elmo.model.projected_lstm import ProjectedLSTM, Window
+from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.ops.adaptive_softmax import adaptive_softmax_mean
 from elmo.ops.dropout import kept
 from elmo.ops.full_softmax import full_softmax_mean
-from elmo.ops.projected_lstm import projected_lstm_window
+from elmo.ops.projected_lstm.window import Window, projected_lstm_window
 from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_mean
 from elmo.ops.transfer import on_device
 from elmo.pretrain.ranks.gradients import Gradient, RowGradient

@@ -23,7 +23,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError
 from elmo.ops.product import TrainedProducts
 from elmo.ops.projected_lstm import projected_lstm_window
-from elmo.ops.projected_lstm.on_gpu import WindowGraphs
+from elmo.ops.projected_lstm.window_graphs import WindowGraphs
 from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.ops.transfer import on_device
 from elmo.pretrain.ranks.distributed import Ranks
@@ -106,7 +106,7 @@ class Trainer:
         self.planner = Planner(config, data, self.bilm.config.directions, self.rows, self.sampler, self.type_ids)
         self.states = self._zero_states()
         self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
-        self._read_window = WindowGraphs(projected_lstm_window) if self.device.type == "cuda" else projected_lstm_window
+        self._read_window = WindowGraphs() if self.device.type == "cuda" else projected_lstm_window
         self._reduction = Reduction(self.ranks, torch.bfloat16 if config.reduce_dtype == "bfloat16" else None)
         # A core for each direction beats both cores on each product: the small passes between don't split well. With a
         # core for each rank of a machine, all of them are busy already.
