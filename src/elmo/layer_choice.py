@@ -37,8 +37,25 @@ class LayerChoice:
 
     @classmethod
     def of(cls, layers: Layers, num_layers: int) -> "LayerChoice":
-        """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
-        return cls(*layer_weights(layers, num_layers))
+        """The choice `layers` of a model's `num_layers` layers, the token layer included.
+
+        Raises ConfigError for a choice that this model can't give.
+        """
+        if isinstance(layers, str):
+            return cls(layers, _named(layers, num_layers))
+        if isinstance(layers, bool | bytes | bytearray) or layers is None:
+            raise _not_a_choice(layers, num_layers)
+        try:
+            index = operator.index(layers)  # type: ignore[arg-type] - whatever is not an index is a TypeError
+        except TypeError:
+            weights = _checked_weights(layers, num_layers)
+            return cls(",".join(f"{weight:.12g}" for weight in weights), weights)
+        if not -num_layers <= index < num_layers:
+            raise ConfigError(
+                f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
+                f"{num_layers - 1}: 0 is the token layer, -1 the top one."
+            )
+        return cls(str(index % num_layers), _one(index % num_layers, num_layers))
 
     @property
     def keeps_all(self) -> bool:
@@ -73,33 +90,11 @@ def parse_layers(text: str) -> Layers:
     )
 
 
-def layer_weights(layers: Layers, num_layers: int) -> tuple[str, tuple[float, ...] | None]:
-    """The choice's name, as it is written into metadata, and the weight of each layer; None: all layers are kept.
-
-    `num_layers`: of the model, the token layer included. Raises ConfigError for a choice that this model can't give.
-    """
-    if isinstance(layers, str):
-        return layers, _named(layers, num_layers)
-    if isinstance(layers, bool | bytes | bytearray) or layers is None:
-        raise _not_a_choice(layers, num_layers)
-    try:
-        index = operator.index(layers)  # type: ignore[arg-type] - whatever is not an index is a TypeError
-    except TypeError:
-        weights = _checked_weights(layers, num_layers)
-        return ",".join(f"{weight:.12g}" for weight in weights), weights
-    if not -num_layers <= index < num_layers:
-        raise ConfigError(
-            f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
-            f"{num_layers - 1}: 0 is the token layer, -1 the top one."
-        )
-    return str(index % num_layers), _one(index % num_layers, num_layers)
-
-
 def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
     """Each layer's fixed weight in a scalar mix, which takes any choice but "all"; None for "mix", learned ones."""
     if isinstance(layers, str) and layers == "mix":
         return None
-    _, weights = layer_weights(layers, num_layers)
+    weights = LayerChoice.of(layers, num_layers).weights
     if weights is None or min(weights) < 0 or sum(weights) == 0:
         raise ConfigError(
             f"layers is {layers!r}, but a mix is one vector per token, whose weights are 0 or more and not all "

@@ -129,12 +129,12 @@ def is_meant_as_file(text: str) -> bool:
 
 def checked_layers(arguments: Arguments) -> "Layers":
     """The layers that were asked for. Raises if there is no such model, or its config shows that it hasn't them."""
-    from elmo.layer_choice import layer_weights, parse_layers
+    from elmo.layer_choice import LayerChoice, parse_layers
     from elmo.weights.describe import outline
 
     layers = parse_layers(arguments.layers)
     if (num_layers := outline(arguments.model).num_layers) is not None:
-        layer_weights(layers, num_layers)
+        LayerChoice.of(layers, num_layers)
     return layers
 
 
