@@ -53,6 +53,7 @@ def test_what_makes_no_sense_is_refused(embedder):
         (lambda: similarity(embedder.embed([["a"], ["b", "c"]])), "a must be .*got list.*pool='mean'"),
         (lambda: similarity(np.zeros((2, 3, 4))), r"got \(2, 3, 4\).*one layer"),
         (lambda: similarity(np.zeros((2, 3)), np.zeros((2, 4))), r"b must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
+        (lambda: similarity([]), r"a must have the shape \(rows, dim\) \(got \(0,\)\)"),
         (lambda: similarity([[np.nan]]), "not finite"),
         (lambda: nearest([[1.0]], [[1.0]], k=0), "k must be at least 1 .got 0"),
         (lambda: nearest([[1.0]], [[1.0]], k=True), "k must be a whole number .*got True"),

@@ -196,10 +196,10 @@ def _checked(vectors: ArrayLike, name: str, dim: int | None = None) -> Float32[n
             f"{name} must be an array (rows, dim) (got {type(vectors).__name__}). Vectors of sentences come from "
             "embed(sentences, layers, pool='mean'); join the arrays of tokens with np.concatenate."
         ) from None
-    if array.ndim != 2 or (dim is not None and array.shape[1] != dim):
+    if array.ndim != 2 or not array.shape[1] or (dim is not None and array.shape[1] != dim):
         wanted = "(rows, dim)" if dim is None else f"(rows, {dim})"
         raise ConfigError(
-            f"{name} must have the shape {wanted} (got {array.shape}). Choose one layer, as with layers='average'."
+            f"{name} must have the shape {wanted} (got {given.shape}). Choose one layer, as with layers='average'."
         )
     if not np.isfinite(array).all():
         raise ConfigError(f"{name} has values that are not finite (NaN or inf). Check how they were computed.")
