@@ -214,6 +214,9 @@ CASES = {
     "train: cache": (
         "task train ner --train {}/labelled -o {}/run --train-bilm --cache {}/new", "--cache was given with --train",
     ),
+    "train: encoder": (
+        "task train ner --train {}/labelled -o {}/run --encoder cove --model {}/new --include-bilm", "has no biLM",
+    ),
     "train: characters": (
         "task train ner --train {}/labelled -o {}/run --character-filters 0 --character-width 5", "without a char CNN",
     ),

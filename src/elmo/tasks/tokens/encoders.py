@@ -16,11 +16,12 @@ from elmo.process.named_object import find_object
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
 
-_COMPARED = {
+COMPARED = {
     "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
     "cove": "elmo.cove.encoder:CoVeEncoder.load",
     "mssg": "elmo.mssg:MSSGEncoder.load",
 }
+"""The systems that ELMo was compared with, none of which has a biLM."""
 
 
 @runtime_checkable
@@ -41,7 +42,7 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
     """
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
-    if name in _COMPARED and not model:
+    if name in COMPARED and not model:
         raise ConfigError(f"the encoder {name!r} has no default model. Name its files with --model.")
     found = _factory(name)(model, device=device)
     if not isinstance(found, Encoder):
@@ -53,7 +54,7 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
 
 
 def _factory(name: str) -> EncoderFactory:
-    found = find_object(name, "encoder", _COMPARED, GROUP, others=(NONE, ELMO))
+    found = find_object(name, "encoder", COMPARED, GROUP, others=(NONE, ELMO))
     if not isinstance(found, EncoderFactory):
         raise ConfigError(
             f"the encoder {name!r} is a {type(found).__name__}, not a function that makes an encoder. Name a function "

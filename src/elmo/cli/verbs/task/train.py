@@ -140,7 +140,11 @@ def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
 
     Those of the biLM are accepted with `--encoder none`: a baseline is trained by the command of its rival.
     """
+    from elmo.tasks.tokens.encoders import COMPARED
+
     fit, tokens = settings.fit, settings.tokens
+    if tokens.encoder in COMPARED:
+        yield Ignored(("--include-bilm",), f"with --encoder {tokens.encoder}, which has no biLM", "use --encoder elmo")
     if fit.decay != "staircase":
         of_steps = "--decay-rate", "--decay-steps"
         yield Ignored(of_steps, f"with --decay {fit.decay}", "add --decay staircase")
