@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError, TextWarning
-from elmo.static.vectors import StaticVectors, read_static_vectors, write_static_vectors
+from elmo.static.vectors import StaticVectors, read_static_vectors, vectors_for_words, write_static_vectors
 
 WORDS = ["the", "Café", "서울", "a/b", "12"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
@@ -187,6 +187,7 @@ def test_a_model_of_fasttext_gives_vectors_of_unseen_words_too(tmp_path):
     assert found.words == ("the", "banks")
     np.testing.assert_allclose(found.lookup(["The", "banks"]), [model.wv["the"], model.wv["banks"]], rtol=1e-6)
     assert len(read_static_vectors(tmp_path / "m.bin", words=["banks"], max_words=2)) == 3
+    assert set(vectors_for_words(tmp_path / "m.bin", limit=0, wanted=["banks"]).words) == {*every.words, "banks"}
     (tmp_path / "m.bin").write_bytes((tmp_path / "m.bin").read_bytes()[:60])
     with pytest.raises(TextError, match="is a fastText model that gensim can't read"):
         read_static_vectors(tmp_path / "m.bin")

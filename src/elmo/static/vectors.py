@@ -9,6 +9,7 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 """
 
 import itertools
+import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -139,9 +140,8 @@ def vectors_for_words(
     `errors`: as for `read_static_vectors`.
     Raises TextError for a file that can't be read, or that has none of the wanted words.
     """
-    # In words that are asked for, a fault must be seen; the files of the time have bad ones among the others.
-    words = None if limit == 0 else wanted
-    found = read_static_vectors(path, words=words, max_words=limit or None, errors=errors)
+    # The wanted words are named with any limit: a fastText model makes vectors of those that it hasn't seen, too.
+    found = read_static_vectors(path, words=wanted, max_words=limit or sys.maxsize, errors=errors)
     if wanted and not any(found.row(word) is not None for word in wanted):
         raise _knows_no_word(path, len(wanted), "data")
     return found
