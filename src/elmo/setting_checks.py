@@ -29,9 +29,9 @@ class Must:
     holds: Callable[[Any], bool]
 
 
-def at_least(least: float, expected: str = "") -> Must:
+def at_least(least: float) -> Must:
     """A lower bound."""
-    return Must(expected or f"at least {least}", lambda value: value >= least)
+    return Must(f"at least {least}", lambda value: value >= least)
 
 
 def from_to(least: int, most: int) -> Must:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,17 @@ def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased(golden):
     lower, upper, unknown = encoder.embed_iter([["fen", "opal"], ["Fen", "OPAL"], ["zzz", "zzz"]])
     assert np.array_equal(lower, upper)
     assert not np.array_equal(lower, unknown)
+
+
+def test_torchs_settings_in_the_program_change_no_vector(golden):
+    (expected,) = Context2VecEncoder.load(golden / "model.params").embed_iter([["fen", "opal"]])
+    with ExitStack() as own:
+        own.enter_context(torch.device("meta"))
+        own.enter_context(torch.autocast("cpu", torch.bfloat16))
+        own.callback(torch.set_default_dtype, torch.get_default_dtype())
+        torch.set_default_dtype(torch.float64)
+        (found,) = Context2VecEncoder.load(golden / "model.params").embed_iter([["fen", "opal"]])
+    assert found.dtype == np.float32 and np.array_equal(found, expected)
 
 
 def test_no_sentence_depends_on_its_neighbors(golden):

@@ -293,6 +293,24 @@ def test_the_vectors_may_be_called_as_the_weights_are(text, tmp_path):
     assert CoVeEncoder.load(tmp_path / "run").static.words == tuple(DICTIONARY)
 
 
+def test_the_vectors_may_be_called_otherwise_when_a_training_goes_on(text, tmp_path):
+    train_cove(text, replace(SETTINGS, epochs=1), tmp_path / "run")
+    vectors = text.vectors.rename(tmp_path / "vectors.vec")
+    train_cove(replace(text, vectors=vectors), replace(SETTINGS, epochs=2), tmp_path / "run", resume=True)
+    assert CoVeEncoder.load(tmp_path / "run").static.words == tuple(DICTIONARY)
+
+
+def test_words_that_a_fasttext_model_has_not_seen_have_no_vector_in_training_either(text, tmp_path):
+    fasttext = pytest.importorskip("gensim.models.fasttext")
+    seen = [word for word in DICTIONARY if word != "개"]
+    model = fasttext.FastText([seen] * 5, vector_size=8, min_count=1, epochs=1, bucket=50)
+    fasttext.save_facebook_model(model, str(tmp_path / "m.bin"))
+    result = train_cove(replace(text, vectors=tmp_path / "m.bin"), replace(SETTINGS, epochs=1), tmp_path / "run")
+    korean = [word for sentence in sentences()[0] for word in sentence.split()]
+    assert result.known_share == pytest.approx(1 - korean.count("개") / len(korean))
+    assert CoVeEncoder.load(tmp_path / "run").static.row("개") is None
+
+
 def test_translations_without_a_frequent_word_are_refused_before_anything_is_made(text, tmp_path):
     with pytest.raises(TextError, match=r"train\.de: no word occurs at least 99 times .* lower --min-count"):
         train_cove(text, replace(SETTINGS, min_count=99), tmp_path / "run")

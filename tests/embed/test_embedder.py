@@ -242,6 +242,14 @@ def test_the_vocabulary_is_the_loaded_models_whatever_becomes_of_its_files(tiny_
     assert third.vocabulary == pickle.loads(sent).vocabulary == words
 
 
+@pytest.mark.parametrize("state", ["zero", "warm"])
+def test_only_carry_mode_keeps_what_was_left_after_a_sentence(tiny_checkpoint, tiny_corpus, state):
+    warm = Embedder(tiny_checkpoint).warm_up(tiny_corpus)
+    embedder = Embedder(tiny_checkpoint, state=state, warm_state=warm if state == "warm" else None)
+    embedder.embed(tiny_corpus)
+    assert embedder.state_dict() == {}
+
+
 def test_warm_starts_every_sentence_from_the_state_made_by_warming_up(tiny_checkpoint, tiny_corpus):
     warm_state = Embedder(tiny_checkpoint).warm_up(tiny_corpus[:2])
     carry = Embedder(tiny_checkpoint, state="carry")

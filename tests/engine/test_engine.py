@@ -142,7 +142,7 @@ def test_rows_without_padding_have_the_same_bits(tiny_checkpoint, tiny_corpus, d
     distinct, places = number_tokens([*tiny_corpus, []], token_map.boundary_tokens)
     ids = token_map.ids(distinct)
     batch = pad(places, np.arange(len(places)))
-    vectors = engine.token_vectors(ids.characters, ids.words)[batch.packed_places]
+    vectors = engine.token_vectors(ids.characters, ids.words)[np.concatenate(batch.lines)]
     packed, state = engine.contextualize_packed(vectors, batch.lengths)
     there = np.arange(padded.shape[2]) < batch.lengths[:, None]
     np.testing.assert_array_equal(packed, padded[:, there])

@@ -60,6 +60,12 @@ def test_what_exists_is_replaced_only_if_one_says_so(models, tmp_path):
         export_folder(models, tmp_path / "page")
     export_folder(models, tmp_path / "page", force=True)
     assert not (tmp_path / "page" / "answers.json").exists()
+    export_folder({"other": models["tiny"]}, tmp_path / "page", force=True)
+    assert not (tmp_path / "page" / "tiny").exists()
+    (tmp_path / "page" / "other" / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError, match="holds 'other'"):
+        export_folder(models, tmp_path / "page", force=True)
+    (tmp_path / "page" / "other" / "mine.txt").unlink()
     (tmp_path / "page" / "mine.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"mine\.txt"):
         export_folder(models, tmp_path / "page", force=True)

@@ -93,6 +93,8 @@ WRONG = [
     ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
     ("computation", {"model": "tiny", "selected": A, "count": 1}),
     ("tokens", {"text": "  "}),
+    ("tokens", {"text": "가" * 10_001}),
+    ("tokens", {"text": "a" + "\U0001f600" * 10_000}),
     ("tokens", {"text": True, "model": []}),
 ]
 

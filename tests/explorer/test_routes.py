@@ -67,6 +67,7 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
         ("substitutes", {"model": "tiny", "selected": A}, 400, "tiny has no softmax"),
         ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}, 400, "place is 1"),
         ("tokens", {"text": "  "}, 400, "has 0 tokens"),
+        ("tokens", {"text": "a" * 10_001}, 400, "has 10,001 characters, but the page reads 10,000 at most"),
     ],
 )
 def test_a_request_without_sense_is_refused_with_a_next_step(client, route, request_, status, message):

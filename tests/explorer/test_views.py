@@ -70,3 +70,12 @@ def test_a_text_of_ones_own_opens_on_two_uses_of_one_of_its_words(explored):
     assert len(words) == 1
     assert explored.info().examples == [example]
     assert all(" ".join(tokens) in explored.text.path.read_text() for tokens in example.sentences)
+
+
+def test_a_text_opens_on_sentences_that_the_page_shows(explored, monkeypatch):
+    most = min(map(len, explored.index().sentences))
+    monkeypatch.setattr("elmo.explorer.texts.MOST_TOKENS", most)
+    example = own_example(explored.index())
+    assert example is None or all(len(tokens) <= most for tokens in example.sentences)
+    monkeypatch.setattr("elmo.explorer.texts.MOST_TOKENS", most - 1)
+    assert own_example(explored.index()) is None

@@ -107,8 +107,10 @@ def test_sentences_beside_it_do_not_change_a_sentence(elmo, tiny_corpus):
         assert torch.allclose(together[row, : len(sentence)], vectors(elmo, [sentence])[0], atol=CLOSE)
 
 
+@pytest.mark.parametrize("layer_norm", [False, "boundaries", "words", "token"])
 @pytest.mark.parametrize(("sentences", "shape"), [([], (0, 0, 16)), ([[]], (1, 0, 16)), ([[], []], (2, 0, 16))])
-def test_nothing_to_read_gives_nothing(elmo, sentences, shape):
+def test_nothing_to_read_gives_nothing(tiny_bilm, layer_norm, sentences, shape):
+    elmo = ELMo(tiny_bilm, layer_norm=layer_norm)
     for given in (sentences, elmo.character_ids(sentences)):
         output = elmo(given)
         assert output.mixes[0].shape == shape
@@ -158,6 +160,21 @@ def test_a_frozen_bilm_whose_gradients_are_switched_on_is_not_silently_left_untr
     elmo.eval()(tiny_corpus)
     elmo.train().bilm.requires_grad_(False)
     elmo(tiny_corpus)
+
+
+def test_a_bilm_that_another_elmo_has_frozen_is_not_silently_left_untrained(tiny_bilm, tiny_corpus):
+    trained = ELMo(tiny_bilm, trainable=True)
+    tiny_bilm.requires_grad_(False)  # by hand, as before gradual unfreezing
+    trained(tiny_corpus)
+    frozen = ELMo(tiny_bilm)
+    with pytest.raises(ConfigError, match=r"another one was built on the same biLM since with trainable=False"):
+        trained(tiny_corpus)
+    frozen(tiny_corpus)
+    trained.eval()(tiny_corpus)
+    copy.deepcopy(trained).train()(tiny_corpus)
+    ELMo(tiny_bilm, trainable=True)
+    trained.train()(tiny_corpus).mixes[0].sum().backward()
+    assert all(parameter.grad is not None for parameter in tiny_bilm.parameters())
 
 
 def _pruned(elmo):

@@ -13,6 +13,10 @@ from elmo.model.bilm import BiLM, BiLMState
 LOOSE = 1e-4  # golden/README.md: safe for float32
 
 
+def of_rows(state: BiLMState, rows: slice) -> BiLMState:
+    return BiLMState(state.hidden[:, rows], state.cell[:, rows])
+
+
 class AllenNlpStates:
     """AllenNLP's table of states, one row per place in the batch: it grows with zeros and never shrinks."""
 
@@ -23,10 +27,10 @@ class AllenNlpStates:
     def take(self, rows: int) -> BiLMState:
         new = self.bilm.zero_state(max(0, rows - self.table.hidden.shape[1]))
         self.table = BiLMState(torch.cat([self.table.hidden, new.hidden], 1), torch.cat([self.table.cell, new.cell], 1))
-        return self.table.rows(slice(rows))
+        return of_rows(self.table, slice(rows))
 
     def put(self, state: BiLMState) -> None:
-        rest = self.table.rows(slice(state.hidden.shape[1], None))
+        rest = of_rows(self.table, slice(state.hidden.shape[1], None))
         self.table = BiLMState(torch.cat([state.hidden, rest.hidden], 1), torch.cat([state.cell, rest.cell], 1))
 
 
@@ -136,7 +140,7 @@ def test_layers_equal_elmo_for_many_langs(many_langs):
 def test_a_second_call_goes_on_from_the_first_ones_state_as_in_elmo_for_many_langs(many_langs):
     bilm, calls, expected = many_langs
     _, state = embed_many_langs(bilm, calls["call0"], bilm.zero_state(len(calls["call0"])))
-    layers, _ = embed_many_langs(bilm, calls["call1"], state.rows(slice(len(calls["call1"]))))
+    layers, _ = embed_many_langs(bilm, calls["call1"], of_rows(state, slice(len(calls["call1"]))))
     for row, sentence in enumerate(layers):
         assert_close(sentence, expected[f"call1_s{row}_all"], LOOSE)
 

@@ -13,7 +13,7 @@ from elmo.weights import catalogue, hub
 from elmo.weights.catalogue import known_models
 from elmo.weights.describe import count_parameters
 from elmo.weights.formats import read
-from elmo.weights.hub import resolve
+from elmo.weights.hub import lasting_name, resolve
 from elmo.weights.native.names import MODEL_FILE
 from elmo.weights.native.write import write
 
@@ -106,6 +106,20 @@ def test_existing_paths_are_themselves(tmp_path, monkeypatch):
     for path in ("org/name", "original", str(tmp_path)):
         assert resolve(path) == resolve(Path(path)) == Path(path)
     assert resolve("~/original") == tmp_path / "original"
+
+
+def test_a_note_of_a_model_holds_from_any_folder(bundled, tmp_path, random_checkpoint, monkeypatch):
+    write(random_checkpoint(), tmp_path / "run" / "model")
+    (tmp_path / "small-en").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert lasting_name("run") == lasting_name("run/../run") == str(tmp_path / "run")
+    assert [lasting_name(name) for name in ("", "small-en", "org/name@main")] == [
+        "small-en",
+        "small-en",
+        "org/name@main",
+    ]
+    monkeypatch.setenv("ELMO_MODEL", "run")
+    assert lasting_name("") == str(tmp_path / "run")
 
 
 @pytest.mark.parametrize("given", ["small-en", None, ("options.json", "weights.hdf5"), Path("model")])

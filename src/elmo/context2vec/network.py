@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from elmo.embed.encoder import in_equal_lengths
 from elmo.process.device import chosen_device
+from elmo.process.torch_settings import usual_torch
 from elmo.shapes import Float, Int
 from elmo.weights.context2vec import Context2VecModel, Sizes, read
 from elmo.weights.fingerprint import fingerprint
@@ -114,7 +115,9 @@ class Context2VecEncoder:
     def __init__(self, model: Context2VecModel, *, device: str = "cpu") -> None:
         self.words = model.words
         self.device = chosen_device(device)
-        self.network = Context2Vec.from_model(model).eval().requires_grad_(False).to(self.device)
+        with usual_torch():
+            network = Context2Vec.from_model(model).eval().requires_grad_(False)
+            self.network = network.to(self.device, torch.float32)
         self._rows = {word: row for row, word in enumerate(model.words)}
         self.model_hash = fingerprint(model.tensors, model.words)
         """SHA-256 over the weights and the words."""
@@ -133,6 +136,8 @@ class Context2VecEncoder:
         """Float32 (1, tokens, dim) for each sentence, in order."""
         return in_equal_lengths(sentences, self._contexts, num_layers=1, layer_dim=self.layer_dim)
 
+    @usual_torch()
+    @torch.no_grad()
     def _contexts(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 1 tokens dim"]:
         ids = torch.tensor([self._ids(sentence) for sentence in sentences], device=self.device)
         return self.network(ids)[:, None].cpu().numpy()

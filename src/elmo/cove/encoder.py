@@ -13,6 +13,7 @@ from torch import nn
 from elmo.embed.encoder import in_equal_lengths
 from elmo.errors import WeightFileError
 from elmo.process.device import chosen_device
+from elmo.process.torch_settings import usual_torch
 from elmo.shapes import Float
 from elmo.static.vectors import StaticVectors, read_static_vectors
 from elmo.weights.cove import NUM_LAYERS, CoVeModel, files_of, read
@@ -43,7 +44,8 @@ class CoVeEncoder:
             )
         self.static, self.source = vectors, source
         self.device = chosen_device(device)
-        self.layers = nn.ModuleList(_layer(model, number) for number in range(NUM_LAYERS)).to(self.device)
+        with usual_torch():
+            self.layers = nn.ModuleList(_layer(model, number) for number in range(NUM_LAYERS)).to(self.device)
         self.layer_dim = 2 * model.cells
         """Dimensions of a layer's vector."""
         self.model_hash = fingerprint({**model.tensors, "vectors": vectors.vectors}, vectors.words)
@@ -60,6 +62,8 @@ class CoVeEncoder:
         """Float32 (2, tokens, dim) for each sentence, in order."""
         return in_equal_lengths(sentences, self._states, num_layers=NUM_LAYERS, layer_dim=self.layer_dim)
 
+    @usual_torch()
+    @torch.no_grad()
     def _states(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 2 tokens dim"]:
         words = [self.static.lookup([token.lower() for token in sentence]) for sentence in sentences]
         read, found = torch.from_numpy(np.stack(words)).to(self.device), []
@@ -72,7 +76,7 @@ class CoVeEncoder:
 def _layer(model: CoVeModel, number: int) -> nn.LSTM:
     """One bidirectional layer, whose tensors torch calls `_l0`, apart from the other, so that both can be seen."""
     input_dim = 2 * model.cells if number else model.word_dim
-    lstm = nn.LSTM(input_dim, model.cells, batch_first=True, bidirectional=True)
+    lstm = nn.LSTM(input_dim, model.cells, batch_first=True, bidirectional=True, dtype=torch.float32)
     own = {name: model.tensors[name.replace("_l0", f"_l{number}")] for name in lstm.state_dict()}
     lstm.load_state_dict({name: torch.tensor(tensor) for name, tensor in own.items()})
     return lstm.eval().requires_grad_(False)

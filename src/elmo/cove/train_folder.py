@@ -56,7 +56,7 @@ class TrainFolder:
             write_json(self._run, facts)
         # Its ending says how it is packed; that of the weights is for one file.
         copy = self.path / f"vectors{'' if vectors.suffix == WEIGHTS_SUFFIX else vectors.suffix}"
-        if not copy.exists():
+        if not any(self.path.glob("vectors*")):  # with another ending, perhaps: its bytes are compared
             with new_file(copy, size=vectors.stat().st_size, force=False) as unfinished:
                 shutil.copyfile(vectors, unfinished)
 

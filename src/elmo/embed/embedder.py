@@ -10,7 +10,7 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -24,7 +24,7 @@ from elmo.embed.results.pooling import Pool, normalized, pooled
 from elmo.embed.states import RowStates, WarmState, require_warm_state
 from elmo.embed.token_table import DEFAULT_BYTES, TokenTable
 from elmo.embed.windows import windows
-from elmo.engine.engine import State, zero_state
+from elmo.engine.engine import zero_state
 from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.ops.native.kinds import ComputeType
@@ -106,7 +106,6 @@ class Embedder:
         place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
         self.dtype: ComputeType = chosen_type(dtype, place)
         network = network_of(bilm, self.dtype)
-        network.require_usable()
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
         default = _CPU_TOKENS if place == "cpu" else _TOKENS_ELSEWHERE
@@ -402,7 +401,8 @@ class Embedder:
             raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
         tokens = self._tokens
         network = tokens.network.now()
-        places, table = self._numbered(read, tokens, network)
+        distinct, places = number_tokens(read, network.token_map.boundary_tokens)
+        table = tokens.vectors(network, distinct)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
             read_row = network.read(pad(places, np.array([row])), table, state, keeps_state=True)
@@ -461,63 +461,40 @@ class Embedder:
         if not sentences:
             return []
         tokens = self._tokens  # once: another thread may ask for `bilm` meanwhile
-        tokens.network.require_usable()
         network = tokens.network.now()
-        carries = self.state == "carry"
+        carries, edge = self.state == "carry", 0 if self.keep_boundaries else 1
+        warm = self._warm if self.state == "warm" else None
         with self._carried.alone() if carries else nullcontext():
-            places, table = self._numbered(sentences, tokens, network)
+            distinct, places = number_tokens(sentences, network.token_map.boundary_tokens)
+            table = tokens.vectors(network, distinct)
             results: list[Any] = [None] * len(sentences)
 
-            def finish(batch: Batch, starts: Int[np.ndarray, " batch"], fetch: Callable[[], Any]) -> None:
-                for row, array in zip(batch.rows, self._cut(fetch(), starts, batch.lengths), strict=True):
-                    results[row] = pooled(array, pool)
+            def finish(batch: Batch, starts: Any, fetch: Callable[[], Any]) -> None:
+                values = fetch()
+                for row, start, length in zip(batch.rows, starts, batch.lengths, strict=True):
+                    results[row] = pooled(values[..., start + edge : start + length - edge, :].copy(), pool)
                 tell(sum(len(sentences[row]) for row in batch.rows))
 
             lengths = [len(row) for row in places]
             # Of carry mode: one batch, in the caller's order.
             whole: list[Int[np.ndarray, " batch"]] = [np.arange(len(places))]
-            begun: deque[Callable[[], None]] = deque()
+            begun: deque[tuple[Batch, Any, Callable[[], Any]]] = deque()
             for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
                 batch = pad(places, rows)
-                read = network.read(batch, table, self._initial(len(rows)), keeps_state=carries)
-                if read.state is not None:
+                first = self._carried.first(len(rows)) if carries else None
+                if warm is not None:
+                    first = warm.of_rows(len(rows))
+                read = network.read(batch, table, first, keeps_state=carries)
+                if carries and read.state is not None:
                     self._carried.update(read.state)
-                begun.append(partial(finish, batch, read.starts, network.chosen(read.layers, choice)))
+                begun.append((batch, read.starts, network.chosen(read.layers, choice)))
                 while len(begun) > network.batches_ahead:
-                    begun.popleft()()
+                    finish(*begun.popleft())
             while begun:
-                begun.popleft()()
+                finish(*begun.popleft())
             return results
 
     def with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""
         before, after = self.boundary_tokens
         return [before, *sentence, after] if self.keep_boundaries else sentence
-
-    @staticmethod
-    def _numbered(
-        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any], network: Network[Any]
-    ) -> tuple[list[Int[np.ndarray, " tokens"]], Any]:
-        """Each sentence's places among the distinct tokens, and the token vectors of these."""
-        distinct, places = number_tokens(sentences, network.token_map.boundary_tokens)
-        return places, tokens.vectors(network, distinct)
-
-    def _initial(self, rows: int) -> State | None:
-        """What each of `rows` rows starts from; None: zeros."""
-        if self.state == "carry":
-            return self._carried.first(rows)
-        if self.state != "warm":
-            return None
-        assert self._warm is not None  # checked when the embedder was made
-        return self._warm.of_rows(rows)
-
-    def _cut(
-        self,
-        values: Float[np.ndarray, "*layers positions dim"],
-        starts: Int[np.ndarray, " batch"],
-        lengths: Int[np.ndarray, " batch"],
-    ) -> Iterator[Float[np.ndarray, "*layers tokens dim"]]:
-        """Each row's vectors from those of a batch, as an array with memory of its own."""
-        edge = 0 if self.keep_boundaries else 1
-        for start, length in zip(starts, lengths, strict=True):
-            yield values[..., start + edge : start + length - edge, :].copy()

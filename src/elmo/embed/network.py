@@ -66,15 +66,14 @@ class Network(Protocol[Array]):
         ...
 
     def now(self) -> "Network[Any]":
-        """What computes one call: a network whose weights don't change meanwhile, where that is possible."""
+        """What computes one call: a network whose weights don't change meanwhile, where that is possible.
+
+        Raises ConfigError if an Embedder can't compute from the weights any longer.
+        """
         ...
 
     def refresh(self) -> None:
         """Takes the weights as they are now, also where torch has not counted a change."""
-        ...
-
-    def require_usable(self) -> None:
-        """Raises ConfigError if an Embedder can't compute from the weights any longer."""
         ...
 
     def model_hash(self) -> str:
@@ -133,9 +132,6 @@ class EngineNetwork(Network[np.ndarray]):
     def refresh(self) -> None:
         pass  # the weights don't change
 
-    def require_usable(self) -> None:
-        pass  # a checkpoint was checked when it was read
-
     def model_hash(self) -> str:
         if self._hash is None:
             self._hash = content_hash(self.checkpoint)
@@ -155,7 +151,7 @@ class EngineNetwork(Network[np.ndarray]):
         self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None, *, keeps_state: bool
     ) -> Contextualized[Float[np.ndarray, "layers positions dim"]]:
         starts = np.cumsum(batch.lengths) - batch.lengths
-        layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)
+        layers, state = self._engine.contextualize_packed(table[np.concatenate(batch.lines)], batch.lengths, state)
         return Contextualized(layers, starts, state)
 
     def chosen(

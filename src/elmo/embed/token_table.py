@@ -51,7 +51,7 @@ class TokenCache(Generic[Array]):
             self.hits += len(known)
             self.misses += len(rows) - len(known)
             if known:
-                self._copy([row for row in rows if row is not None], self._vectors, known, table)
+                table[known] = self._vectors[[row for row in rows if row is not None]]  # type: ignore[index]
         return [place for place, row in enumerate(rows) if row is None]
 
     def add(self, tokens: Sequence[str], vectors: Array) -> None:
@@ -67,7 +67,7 @@ class TokenCache(Generic[Array]):
             new = new[len(new) - len(rows) :]
             if not rows:
                 return
-            self._copy(new, vectors, rows, self._vectors)
+            self._vectors[rows] = vectors[new]  # type: ignore[index]
             self._rows.update((tokens[place], row) for place, row in zip(new, rows, strict=True))
 
     def clear(self) -> None:
@@ -84,10 +84,6 @@ class TokenCache(Generic[Array]):
         while len(rows) < count and self._rows:
             rows.append(self._rows.popitem(last=False)[1])
         return rows
-
-    @staticmethod
-    def _copy(from_rows: list[int], vectors: Any, to_rows: list[int], into: Any) -> None:
-        into[to_rows] = vectors[from_rows]
 
 
 class TokenTable(Generic[Array]):

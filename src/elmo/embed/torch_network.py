@@ -58,20 +58,15 @@ class TorchNetwork(Network[Tensor]):
 
     def now(self) -> "EngineNetwork | TorchNetwork":
         """The engine on a copy of the weights, if it can read them; see `layer.on_engine` for when a change is seen."""
-        engine = self._engine()
-        return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
-
-    def require_usable(self) -> None:
-        """Raises ConfigError unless the weights are float32: `bilm.half()` and the like change all of them.
-
-        Of the token encoder and each language model the first weight is looked at.
-        """
+        # `bilm.half()` and the like change all weights of the token encoder and of each language model.
         for part in (self.bilm.token_encoder, *self.bilm.lstms):
             if (dtype := next(part.parameters()).dtype) != torch.float32:
                 raise ConfigError(
                     f"the biLM's weights are {dtype}, but an Embedder computes from float32 weights. Convert them back "
                     "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
                 )
+        engine = self._engine()
+        return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
 
     def model_hash(self) -> str:
         return content_hash(self.bilm.to_checkpoint())

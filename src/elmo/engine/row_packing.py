@@ -79,7 +79,10 @@ def schedule(
     starts, lengths = starts[lengths > 0], lengths[lengths > 0]
     rows = num_rows(lengths) if rows is None else rows
     if len(lengths) == rows:
-        return _each_in_a_row(starts, lengths, backward=backward)
+        steps = np.arange(lengths[0] if len(lengths) else 0)[:, None]
+        there = lengths > steps
+        within = lengths - 1 - steps if backward else steps
+        return Steps(there.sum(axis=1), (starts + within)[there], None)
     packing = pack(lengths, rows)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -90,12 +93,3 @@ def schedule(
     begins = np.where(step == 0, owner, -1)[order].astype(np.int32)
     ends = np.where(step == lengths[owner] - 1, owner, -1)[order].astype(np.int32)
     return Steps(alive, places, Turns(begins, ends))
-
-
-def _each_in_a_row(
-    starts: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"], *, backward: bool
-) -> Steps:
-    steps = np.arange(lengths[0] if len(lengths) else 0)[:, None]
-    there = lengths > steps
-    within = lengths - 1 - steps if backward else steps
-    return Steps(there.sum(axis=1), (starts + within)[there], None)

@@ -49,10 +49,16 @@ def read_stacks(
     threads, rows = num_threads(), len(lengths)
     parts = min(rows, -(-threads // len(stacks)))
     order = np.argsort(-lengths, kind="stable")
+    new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
+    # (layers, rows, directions, values), on the same memory.
+    layers, hidden, cell, *new = (
+        one.reshape(*one.shape[:2], len(stacks), one.shape[2] // len(stacks))
+        for one in (layers, hidden, cell, new_hidden, new_cell)
+    )
     shares: list[_Share] = []
     for part in range(parts):
         for place, stack in enumerate(stacks):
-            own = (_columns(one, place, len(stacks)) for one in (layers, hidden, cell))
+            own = (one[:, :, place] for one in (layers, hidden, cell))
             shares.append(_Share(stack, order[part::parts], starts, lengths, *own))
     variants = _variants(shares, threads)
     if not all(layer.shares_columns for stack in stacks for layer in stack.layers):
@@ -63,10 +69,9 @@ def read_stacks(
         _autotuner.run(kind, max(1, int(lengths.sum())), variants)
     else:
         variants[1 if len(shares) >= threads else -1]()
-    new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
     for index, share in enumerate(shares):
-        for new, own in ((new_hidden, share.hidden), (new_cell, share.cell)):
-            _columns(new, index % len(stacks), len(stacks))[:, share.rows] = own
+        for whole, own in zip(new, (share.hidden, share.cell), strict=True):
+            whole[:, share.rows, index % len(stacks)] = own
     return new_hidden, new_cell
 
 
@@ -125,10 +130,3 @@ class _Share:
                 native.required_library().leave(team.arrivals, rank)
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
-
-
-def _columns(
-    values: Float[np.ndarray, "layers rows values"], place: int, places: int
-) -> Float[np.ndarray, "layers rows some_values"]:
-    size = values.shape[2] // places
-    return values[:, :, place * size : (place + 1) * size]

@@ -32,6 +32,7 @@ from elmo.explorer.texts import SOURCES_FILE
 MOST_TOKENS = 50_000
 """Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 6 KB of each in memory."""
 _NEEDED, _OPTIONAL = ("config.json", "model.safetensors"), ("vocab.txt", "softmax.safetensors")
+_TEXT = "text.txt"
 _LARGEST_FILE = 1 << 30
 _ENGINE = "elmo"
 
@@ -47,7 +48,7 @@ def export_folder(
     page = page_files.computing_page(_answers(models, mixes, files))
     engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
-    replaceable = frozen.EXPORTED | {_ENGINE, *models}
+    replaceable = frozen.EXPORTED | {_ENGINE, *models, *_earlier_models(folder)}
     with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
         (unfinished / "index.html").write_text(page, encoding="utf-8")
         (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())
@@ -57,6 +58,13 @@ def export_folder(
         for name, content in files.items():
             (unfinished / name).parent.mkdir(exist_ok=True)
             (unfinished / name).write_bytes(content)
+
+
+def _earlier_models(page: Path) -> set[str]:
+    """The names of the models that a page has which was exported before."""
+    parts = {*_NEEDED, *_OPTIONAL, _TEXT}
+    folders = (path.parent for path in page.glob(f"*/{_NEEDED[0]}") if (page / "index.html").is_file())
+    return {folder.name for folder in folders if {path.name for path in folder.iterdir()} <= parts}
 
 
 def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix] = (), *, force: bool = False) -> None:
@@ -86,17 +94,19 @@ def _files(models: Mapping[str, Explored]) -> dict[str, bytes]:
     """What the worker reads, by name."""
     found: dict[str, bytes] = {}
     for name, model in models.items():
-        folder = _checked_folder(name, model)
+        folder = model_folder(name, model)
+        _require_readable_text(name, model)
         for file in (*_NEEDED, *_OPTIONAL):
             if file in _NEEDED or (folder / file).is_file():
                 found[f"{name}/{file}"] = read_bytes(folder / file, limit=_LARGEST_FILE)
         if model.text is not None:
             lines = (" ".join(sentence) for sentence in model.index().sentences)
-            found[f"{name}/text.txt"] = "".join(f"{line}\n" for line in lines).encode()
+            found[f"{name}/{_TEXT}"] = "".join(f"{line}\n" for line in lines).encode()
     return found
 
 
-def _checked_folder(name: str, model: Explored) -> Path:
+def model_folder(name: str, model: Explored) -> Path:
+    """The folder of its files. Raises ConfigError if elmo.js can't compute it or doesn't find them."""
     config, folder = model.model.embedder.config, model.folder
     if config.characters != "bytes" or config.num_words or config.direction != "both":
         raise ConfigError(
@@ -110,9 +120,12 @@ def _checked_folder(name: str, model: Explored) -> Path:
             f"{name} can't be exported: {folder or 'its folder'} has no {missing[0]}, which elmo.js reads. Convert the "
             "model with 'elmo convert' and export that, or its examples alone with --answers-only."
         )
+    return folder
+
+
+def _require_readable_text(name: str, model: Explored) -> None:
     if model.text is not None and (tokens := model.text_info().tokens) > MOST_TOKENS:
         raise ConfigError(
             f"the text of {name} has {tokens:,} tokens, but a browser would take minutes to embed more than "
             f"{MOST_TOKENS:,}. Take fewer with --tokens {MOST_TOKENS}, and with --sample from the whole text."
         )
-    return folder

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
 from elmo.explorer.quality import Mix
+from elmo.explorer.texts import MOST_TOKENS
 from elmo.explorer.views import Marked
 from elmo.serve.answers import Refusal, invalid, json_answer
 from elmo.serve.inputs import read_texts
@@ -30,7 +31,7 @@ R = TypeVar("R")
 
 PATH = "/explorer"
 API = f"{PATH}/api"
-MOST_TOKENS = 200
+_MOST_CHARACTERS = 50 * MOST_TOKENS
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -184,8 +185,13 @@ class Page:
         service = service_of(request)
         asked = await service.read(request, TokensRequest)
         model = self._model(asked.model) if asked.model is not None else next(iter(self.models.values()))
-        short = asked.text[: 50 * MOST_TOKENS]
-        texts = await read_texts({"text": short}, "auto", model.model, service.settings)
+        if len(asked.text) > _MOST_CHARACTERS:
+            raise invalid(
+                f"the text has {len(asked.text):,} characters, but the page reads {_MOST_CHARACTERS:,} at most. Write "
+                "a shorter sentence; for a corpus use 'elmo embed'.",
+                "text",
+            )
+        texts = await read_texts({"text": asked.text}, "auto", model.model, service.settings)
         _require_tokens(texts.sentences[0])
         return json_answer(texts.sentences[0], headers=texts.headers)
 

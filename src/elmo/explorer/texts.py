@@ -31,6 +31,8 @@ _FOLDER = Path(__file__).parent / "bundled_texts"
 SOURCES_FILE = _FOLDER / "SOURCES.tsv"
 """Sources and licences of the sentences of the bundled texts."""
 _EXAMPLES_FILE = _FOLDER / "examples.json"
+MOST_TOKENS = 200
+"""Tokens of a sentence that the page shows."""
 _LEAST_OCCURRENCES = 5
 _MOST_COMPARED = 200
 
@@ -128,14 +130,17 @@ def bundled_examples(language: str) -> list[Example]:
 def own_example(index: ContextIndex) -> Example | None:
     """From a user's text: the two most different uses, by the top layer, of one of its frequent words.
 
-    None if no word with three letters or more is there five times.
+    None if no word with three letters or more is five times in sentences that the page shows.
     """
-    counts = Counter(word for sentence in index.sentences for word in sentence if len(word) > 2 and word.isalpha())
+    shown = (sentence for sentence in index.sentences if len(sentence) <= MOST_TOKENS)
+    counts = Counter(word for sentence in shown for word in sentence if len(word) > 2 and word.isalpha())
     frequent = [word for word, count in counts.most_common(100) if count >= _LEAST_OCCURRENCES]
     if not frequent:
         return None
     word = frequent[-1]  # the most frequent ones are words like "the"
-    tokens = index.occurrences(word)[:_MOST_COMPARED]
+    tokens = index.occurrences(word)
+    is_shown = [len(index.sentences[index.place(int(token))[0]]) <= MOST_TOKENS for token in tokens]
+    tokens = tokens[is_shown][:_MOST_COMPARED]
     vectors = index.vectors(tokens, -1)
     pair = np.unravel_index(np.argmin(vectors @ vectors.T), (len(tokens), len(tokens)))
     places = [index.place(int(tokens[row])) for row in pair]

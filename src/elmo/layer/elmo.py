@@ -6,6 +6,7 @@ sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries rem
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -28,6 +29,8 @@ Sentences = Sequence[Sequence[str]]
 """Lists of tokens; a string stands for its parts between white space."""
 
 _MOST_MIXES = 1000
+_trainable_in_the_last: "WeakKeyDictionary[BiLM, bool]" = WeakKeyDictionary()
+"""Whether the last ELMo that was built on a biLM trains it."""
 
 
 class ELMoOutput(NamedTuple):
@@ -100,7 +103,7 @@ class ELMo(nn.Module):
             )
         self.dropout = Dropout(dropout)
         self.keep_boundaries = keep_boundaries
-        self.trainable = trainable
+        self.trainable = _trainable_in_the_last[bilm] = trainable
         self.train(self.training)
 
     @classmethod
@@ -155,7 +158,7 @@ class ELMo(nn.Module):
         if not isinstance(sentences, Tensor):
             sentences = checked_sentences(sentences)
         shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
-        self._require_frozen()
+        self._require_own_gradients()
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             # torch.compile leaves the biLM out: it has compiled passes of its own, and text is not a tensor. Disabled
             # only here, because to do it at import costs every program the seconds that torch's compiler takes to load.
@@ -179,7 +182,9 @@ class ELMo(nn.Module):
         # A token is a position followed by another one, at least by the boundary.
         words = output.mask[:, 2:]
         mask = output.mask if self.keep_boundaries else words
-        counted = functional.pad(words, (1, 1)) if self.mixes[0].layer_norm == "words" else output.mask
+        counted = output.mask
+        if self.mixes[0].layer_norm == "words":
+            counted = functional.pad(words, (1, 1))[:, : counted.shape[1]]  # without sentences there may be no position
         mixes = []
         for mix in self.mixes:
             mixed = mix(output.layers, counted)
@@ -218,11 +223,19 @@ class ELMo(nn.Module):
         """The reverse of `learned_state_dict`. Raises ConfigError if the names or shapes are of another ELMo."""
         load_tensors(self.learned_state_dict(), tensors, "Build it with the same num_mixes, trainable and model.")
 
-    def _require_frozen(self) -> None:
-        """ConfigError if somebody switched the gradients of a frozen biLM on: it would silently not be trained."""
-        if self.trainable or not self.training or not torch.is_grad_enabled():
+    def _require_own_gradients(self) -> None:
+        """ConfigError if a biLM would silently not be trained: a frozen one whose gradients somebody switched on, or
+        one to be trained that another ELMo has frozen since."""
+        if not self.training or not torch.is_grad_enabled():
             return
-        if any(parameter.requires_grad for parameter in self.bilm.parameters()):
+        has_gradients = any(parameter.requires_grad for parameter in self.bilm.parameters())
+        if self.trainable and not has_gradients and not _trainable_in_the_last.get(self.bilm, True):
+            raise ConfigError(
+                "this ELMo was built with trainable=True, but another one was built on the same biLM since with "
+                "trainable=False, which froze it. Give each a biLM of its own (copy.deepcopy(bilm)), or build "
+                "both alike."
+            )
+        if has_gradients and not self.trainable:
             raise ConfigError(
                 "weights of the biLM require a gradient, but this ELMo was built with trainable=False, so they would "
                 "get none and stay as they are. Build it with trainable=True to train them, or freeze them again: "

@@ -35,10 +35,6 @@ class BiLMState(NamedTuple):
     hidden: Float[Tensor, "layers batch projections"]
     cell: Float[Tensor, "layers batch cells"]
 
-    def rows(self, rows: slice | Int[Tensor, " rows"]) -> "BiLMState":
-        """The state of some rows."""
-        return BiLMState(self.hidden[:, rows], self.cell[:, rows])
-
 
 class BiLMOutput(NamedTuple):
     """Every layer's vectors for a batch, boundaries included."""

@@ -35,7 +35,6 @@ from elmo.reproduce.systems import (
     systems_of,
 )
 from elmo.tasks.rules import rule_scores
-from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.task import E, P, S
 from elmo.tasks.tokens.encoders import ELMO, find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
@@ -237,6 +236,6 @@ def _bilms(record: ExperimentRecord) -> Iterator[str]:
     hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
     models = record.get("bilms", [record["settings"]["model"]])
     usual = record["settings"]["encoder"]
-    names = (bilm_name(model) if encoder_and_model(model, usual)[0] == usual else model for model in models)
+    names = (hub.lasting_name(model) if encoder_and_model(model, usual)[0] == usual else model for model in models)
     for model, own in zip_longest(names, hashes[: len(models)]):
         yield model if own is None else f"{model} ({own[:12]})"

@@ -1,5 +1,6 @@
 """ServedModel: a name that requests use, its embedder, and its substitutes if it has a softmax."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -50,7 +51,8 @@ class ServedModel:
         network = replace(checkpoint, softmax=None)
         embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
-        name = (Path(model) if model else folder).absolute().name  # that of "." too
+        path = os.path.abspath(model or folder)  # noqa: PTH100 - "." and ".." too; resolve() would follow a link
+        name = Path(path).name
         return cls(name, embedder, _substitutes_of(files, embedder) if has_softmax else None)
 
     @cached_property

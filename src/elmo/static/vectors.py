@@ -143,7 +143,7 @@ def vectors_for_words(
     # The wanted words are named with any limit: a fastText model makes vectors of those that it hasn't seen, too.
     found = read_static_vectors(path, words=wanted, max_words=limit or sys.maxsize, errors=errors)
     if wanted and not any(found.row(word) is not None for word in wanted):
-        raise _knows_no_word(path, len(wanted), "data")
+        raise knows_no_word(path, len(wanted), "data")
     return found
 
 
@@ -170,10 +170,11 @@ def require_known_words(encoders: Iterable[object], words: Iterable[str]) -> Non
         if not unknown:
             return
     if unknown:
-        raise _knows_no_word(unknown[0].source, len(different), "text")
+        raise knows_no_word(unknown[0].source, len(different), "text")
 
 
-def _knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
+def knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
+    """What to raise for vectors that have none of the words of `what`, "data" or "text"."""
     return TextError(
         f"{source}: has none of the {num_words:,} distinct words of the {what}, so every token's vector would be 0. "
         f"Name a file of the {what}'s language and tokenization."

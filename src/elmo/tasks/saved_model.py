@@ -7,7 +7,6 @@ sha256.json          the checksums of the .json files; tensors have their own
 bilm/                the biLM, a model folder like any other: if it was trained with the task, or if asked for
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -127,13 +126,6 @@ def load(
     return SavedTaskModel(config.task, settings, values["vocabulary"], network, values["metadata"], has_own_bilm)
 
 
-def bilm_name(model: str) -> str:
-    """What a model folder notes of where the biLM is: a name or a hub id as they are, a path as an absolute one."""
-    name = model or os.environ.get(hub.MODEL_VARIABLE) or hub.DEFAULT_MODEL
-    found = hub.resolve(name)
-    return str(Path(name).expanduser().resolve()) if found == Path(name).expanduser() else name
-
-
 def _own_state(model: TaskModel[E, P]) -> dict[str, torch.Tensor]:
     return {name: tensor for name, tensor in model.state_dict().items() if not name.startswith(_LIVE)}
 
@@ -143,7 +135,7 @@ def _bilm_facts(tokens: TokenRepresentation) -> dict[str, str] | None:
     if tokens.frozen is None:
         return None
     is_bilm = tokens.settings.encoder == ELMO
-    name = bilm_name(tokens.settings.model) if is_bilm else tokens.settings.model
+    name = hub.lasting_name(tokens.settings.model) if is_bilm else tokens.settings.model
     if not is_bilm and name and Path(name).expanduser().exists():
         name = str(Path(name).expanduser().resolve())  # the task model may be used from another folder
     trained = None if tokens.live is None else Embedder(tokens.live.bilm, cache_bytes=0).model_hash

@@ -33,11 +33,6 @@ class Batch:
             row[: len(line)] = line
         return padded
 
-    @property
-    def packed_places(self) -> Int[np.ndarray, " tokens"]:
-        """The places one row after the other, without padding"""
-        return np.concatenate(self.lines) if len(self.lines) else np.zeros(0, np.int64)
-
 
 def number_tokens(
     sentences: Sequence[Sequence[str]], boundary_tokens: tuple[str, str]

@@ -85,6 +85,15 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     )
 
 
+def lasting_name(model: str) -> str:
+    """What a file notes of where a model is, "" for the default one: a name or a hub id as they are, a path as an
+    absolute one."""
+    name = model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
+    path = _expanded(name)
+    is_path = name not in bundled_folders() and (path.exists() or is_file(index_of(path)))
+    return str(path.resolve()) if is_path else name
+
+
 def refuse_name(given: object, owner: str, takes: str) -> None:
     """ConfigError if a class was given a model name or path. `owner`: the class. `takes`: what it takes."""
     if given is None or isinstance(given, str | os.PathLike | tuple | list):

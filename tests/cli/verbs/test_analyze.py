@@ -35,6 +35,19 @@ def test_an_index_reports_what_it_holds(model_folder, tmp_path, capsys, monkeypa
     assert "skipped: stdin:2" in told.err
 
 
+@pytest.mark.parametrize("named", ["by a path", "by the variable"])
+def test_an_index_knows_its_model_from_any_folder(model_folder, tmp_path, monkeypatch, named):
+    (tmp_path / "text.txt").write_text("\n".join(SENTENCES), encoding="utf-8")
+    monkeypatch.chdir(model_folder.parent)
+    if named == "by the variable":
+        monkeypatch.setenv("ELMO_MODEL", model_folder.name)
+    model = ["-m", model_folder.name] if named == "by a path" else []
+    assert index.main([str(tmp_path / "text.txt"), "-o", str(tmp_path / "index"), *model, "--quiet"]) == 0
+    monkeypatch.delenv("ELMO_MODEL", raising=False)
+    monkeypatch.chdir(tmp_path / "index")
+    assert analyze.main(["neighbors", ".", "the [bank] is here"]) == 0
+
+
 def test_neighbors_are_shown_for_every_layer(folder, capsys):
     assert analyze.main(["neighbors", str(folder), "the [bank] is here", "--top", "2"]) == 0
     page = capsys.readouterr().out

@@ -1,6 +1,7 @@
 """`elmo explore`: what it does without a browser."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,38 @@ def test_a_text_of_ones_own_is_published_only_if_one_says_so(command, tmp_path, 
     assert (tmp_path / "page/model/text.txt").read_text("utf-8").startswith("the bank was steep\nthe bank lent money\n")
     assert main([*command, str(tmp_path / "small"), "--answers-only"]) == 0
     assert not list((tmp_path / "small").rglob("text.txt"))
+    one_file = ["--answers-only", "--single-file", str(tmp_path / "page.html")]
+    assert main([*command, str(tmp_path / "other"), *one_file]) == 2
+    assert "every visitor could read it" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_model_is_called_like_its_folder_however_that_is_written(command, model_folder, tmp_path, monkeypatch):
+    (model_folder / "inside").mkdir()
+    monkeypatch.chdir(model_folder / "inside")
+    command[command.index("--model") + 1] = ".."
+    assert main([*command, "page", "--publish-text"]) == 0
+    assert {path.name for path in Path("page/model").iterdir()} >= {"config.json", "model.safetensors", "text.txt"}
+    assert [path.name for path in Path().iterdir()] == ["page"]
+
+
+def test_a_page_holds_so_much_of_a_text_as_a_browser_reads_unless_one_asks_for_more(
+    command, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("elmo.explorer.exported.MOST_TOKENS", 20)
+    assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 0
+    assert len((tmp_path / "page/model/text.txt").read_text("utf-8").split()) == 20
+    assert main([*command, str(tmp_path / "more"), "--publish-text", "--tokens", "40"]) == 2
+    assert "a browser would take minutes" in capsys.readouterr().err
+
+
+def test_a_model_that_no_browser_computes_is_refused_before_its_text_is_embedded(
+    command, model_folder, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("elmo.explorer.texts.ExploredText.index", lambda *_: pytest.fail("it was embedded"))
+    (model_folder / "model.safetensors").rename(model_folder / "weights.safetensors")
+    assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 2
+    assert "model.safetensors" in capsys.readouterr().err
 
 
 def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):

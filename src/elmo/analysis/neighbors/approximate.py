@@ -25,18 +25,22 @@ _SAMPLE_PER_LIST, _SMALLEST_SAMPLE = 64, 1024
 _ROWS_AT_A_TIME = 1 << 16
 
 
-def write_layer(layer: Float[np.ndarray, "tokens dim"], path: Path) -> None:
-    """Writes the file of a layer, whose rows are unit vectors. Raises MissingExtraError without FAISS, TextError for
-    fewer tokens than it can learn from."""
-    faiss = require_library()
-    tokens, dim = layer.shape
-    lists = max(1, int(tokens**0.5))
-    sample = max(_SMALLEST_SAMPLE, _SAMPLE_PER_LIST * lists)
+def require_enough(tokens: int) -> None:
+    """TextError for fewer tokens than FAISS can learn from."""
     if tokens < _SMALLEST_SAMPLE:
         raise TextError(
             f"the text has {tokens:,} tokens, but an approximate index learns from {_SMALLEST_SAMPLE:,} at least, and "
             "is of use from a million on. Leave out --approximate."
         )
+
+
+def write_layer(layer: Float[np.ndarray, "tokens dim"], path: Path) -> None:
+    """Writes the file of a layer, whose rows are unit vectors, enough of them. Raises MissingExtraError without
+    FAISS."""
+    faiss = require_library()
+    tokens, dim = layer.shape
+    lists = max(1, int(tokens**0.5))
+    sample = max(_SMALLEST_SAMPLE, _SAMPLE_PER_LIST * lists)
     parts = dim // 4 if dim % 4 == 0 else dim  # of a vector, each of which is one of 16 values
     index = faiss.index_factory(dim, f"IVF{lists},PQ{parts}x4fs", faiss.METRIC_INNER_PRODUCT)
     chosen = np.sort(np.random.default_rng(0).permutation(tokens)[:sample])

@@ -8,13 +8,13 @@ import numpy as np
 
 from elmo.analysis.encoders import token_layers
 from elmo.analysis.neighbors import index_files as files
-from elmo.analysis.neighbors.approximate import require_library, write_layer
+from elmo.analysis.neighbors.approximate import require_enough, require_library, write_layer
 from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo.setting_checks import Seed, require_value
+from elmo.setting_checks import PositiveInt, Seed, require_value
 from elmo.text.word_list import has_surrogate
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def build_index(
         chosen, in_source = _chosen(_whole(read.each(sentences), source), max_tokens, sample, seed)
         read.finish()
         num_tokens = sum(map(len, chosen))
+        if approximate:
+            require_enough(num_tokens)
         size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
         with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
             words = _write_text(unfinished, chosen)
@@ -81,7 +83,8 @@ def build_index(
 
 def _require_sense(max_tokens: int, embedder: "Embedder", approximate: bool) -> None:
     most = MOST_APPROXIMATE if approximate else MOST_TOKENS
-    if not 1 <= max_tokens <= most:
+    require_value("max_tokens", max_tokens, PositiveInt)
+    if max_tokens > most:
         how, other = ("approximately", "") if approximate else ("exactly", ", or build it with --approximate")
         raise ConfigError(
             f"max_tokens is {max_tokens:,}, but an index that is searched {how} holds 1 to {most:,} tokens. Take a "

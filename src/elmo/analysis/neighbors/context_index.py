@@ -27,7 +27,7 @@ import numpy as np
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting, require_value
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Bool, Float, Int
 
 # 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
@@ -141,7 +141,7 @@ class ContextIndex:
         another size, a `count` below 1, and another `which`.
         """
         require_value("which", which, Which)
-        require_setting(count >= 1, "count", count, "1 or more")
+        require_value("count", count, PositiveInt)
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
         found_in = layer if isinstance(layer, int | np.integer) and not center and self.facts.is_approximate else 0
@@ -248,7 +248,7 @@ class ContextIndex:
 
     def _cosines(self, direction: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
         if isinstance(layer, int | np.integer):
-            return self._of_tokens(self._products(direction, self._checked(layer)), layer)
+            return self._of_tokens(self._products(direction, self._checked(layer)), self._checked(layer))
         weights = self.checked_weights(layer)
         return self._dots(direction, layer) / self._mixed_lengths(weights)
 

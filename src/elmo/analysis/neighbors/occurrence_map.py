@@ -16,7 +16,7 @@ import numpy as np
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
 from elmo.errors import ConfigError
-from elmo.setting_checks import Seed, require_setting, require_value
+from elmo.setting_checks import PositiveInt, Seed, require_value
 from elmo.shapes import Float, Int, UInt64
 from elmo.text.sentence_checks import require_place
 
@@ -84,7 +84,7 @@ def occurrence_map(
         raise ConfigError("no token is marked, so there is no word to show. Mark one: [(tokens, place)].")
     for sentence, place in marked:
         require_place(sentence, place)
-    require_setting(limit >= 1, "limit", limit, "1 or more")
+    require_value("limit", limit, PositiveInt)
     require_value("seed", seed, Seed)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
@@ -129,7 +129,8 @@ def _marked(
     embedder: "Embedder", marked: Sequence[tuple[Sequence[str], int]], layer: LayerOrWeights
 ) -> Float[np.ndarray, "marks dim"]:
     edge = 1 if embedder.keep_boundaries else 0
-    arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers=layer)
+    layers = int(layer) if isinstance(layer, np.integer) else layer
+    arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers)
     return unit(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
 
 

@@ -11,7 +11,7 @@ from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeig
 from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
 from elmo.mssg import MSSGEncoder
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import PositiveInt, require_value
 from elmo.static.vectors import StaticVectors
 from elmo.text.sentence_checks import require_place
 
@@ -65,7 +65,7 @@ def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[
 
     Raises ConfigError for a `count` below 1.
     """
-    require_setting(count >= 1, "count", count, "1 or more")
+    require_value("count", count, PositiveInt)
     row = static.row(word)
     if row is None:
         return []
@@ -83,7 +83,7 @@ def sense_neighbors(mssg: MSSGEncoder, tokens: Sequence[str], place: int, count:
     Raises ConfigError for a place outside the sentence, or a `count` below 1.
     """
     require_place(tokens, place)
-    require_setting(count >= 1, "count", count, "1 or more")
+    require_value("count", count, PositiveInt)
     senses = mssg.senses
     chosen = senses.chosen(tokens, senses.contexts(tokens, mssg.window))[place]
     return [

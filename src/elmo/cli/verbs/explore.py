@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from elmo.explorer.quality import Mix
 
 _BUNDLED = ("small-en", "small-ko")
+_INDEXED_TOKENS = 200_000
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Arguments:
     """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
-    tokens: int = 200_000
-    """Maximum number of tokens of the text to index."""
+    tokens: int | None = None
+    """Maximum number of tokens of the text to index (default: 200,000; in an exported page that computes, 50,000)."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
@@ -92,7 +93,7 @@ def main(argv: list[str]) -> int:
                 f"the explorer has no keys, but other machines could reach it on {arguments.host}. Leave out --host; "
                 "to show somebody else a page, export it with --export FOLDER, or use 'Save as page' in it."
             )
-        models = _models(arguments)
+        models = _models(arguments, _INDEXED_TOKENS)
         next(iter(models.values())).index(progress=not arguments.quiet)
         page = f"{url(listening)}{PATH}"
 
@@ -114,7 +115,8 @@ def _require_sense(arguments: Arguments) -> None:
             "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page "
             "that opens, and use 'Save as page' in it."
         )
-    if arguments.text is not None and not arguments.publish_text and not arguments.answers_only:
+    holds_text = arguments.single_file is not None or not arguments.answers_only
+    if arguments.text is not None and holds_text and not arguments.publish_text:
         raise ConfigError(
             f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
             "visitor could read it. Add --publish-text if they may, or --answers-only, which keeps only the sentences "
@@ -123,10 +125,13 @@ def _require_sense(arguments: Arguments) -> None:
 
 
 def _export(arguments: Arguments, mixes: "Sequence[Mix]") -> int:
-    from elmo.explorer.exported import export_file, export_folder
+    from elmo.explorer.exported import MOST_TOKENS, export_file, export_folder, model_folder
     from elmo.explorer.frozen import export
 
-    models = _models(arguments)
+    computes = arguments.single_file is not None or not arguments.answers_only
+    models = _models(arguments, MOST_TOKENS if computes else _INDEXED_TOKENS)
+    for name, model in models.items() if computes else ():
+        model_folder(name, model)  # before its text is embedded
     for model in models.values():
         model.index(progress=not arguments.quiet)
     if arguments.export is not None:
@@ -157,7 +162,7 @@ def _ignored(arguments: Arguments) -> Iterator[Ignored]:
         yield Ignored(("--host", "--port", "--no-browser"), why, "leave those out to open the page here")
 
 
-def _models(arguments: Arguments) -> "dict[str, Explored]":
+def _models(arguments: Arguments, usual_tokens: int) -> "dict[str, Explored]":
     from elmo.explorer.explored import Explored
     from elmo.explorer.texts import ExploredText
     from elmo.weights.hub import MODEL_VARIABLE
@@ -165,7 +170,7 @@ def _models(arguments: Arguments) -> "dict[str, Explored]":
     text = None
     if arguments.text is not None:
         require_used_field([arguments.text], arguments.form.format, arguments.form.field)
-        limits = (arguments.tokens, arguments.sample)
+        limits = (usual_tokens if arguments.tokens is None else arguments.tokens, arguments.sample)
         text = ExploredText(arguments.text, arguments.text.name, arguments.tokenizer, *limits, arguments.form)
     from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None
     names = arguments.model or from_environment or (_BUNDLED if text is None else _BUNDLED[:1])

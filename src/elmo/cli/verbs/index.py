@@ -62,6 +62,7 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "index", ignored=_ignored)
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
+    from elmo.weights.hub import lasting_name
 
     reading = Reading(
         **vars(arguments.form), tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors
@@ -72,7 +73,7 @@ def main(argv: list[str]) -> int:
         (place.tokens for place in text.sentences()),
         Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype),
         arguments.output,
-        model=arguments.model or "",
+        model=lasting_name(arguments.model or ""),
         source=Path(arguments.text).name,
         max_tokens=arguments.tokens,
         sample=arguments.sample,

@@ -5,7 +5,7 @@ import { computation } from "./computation.js";
 import { FirstLook } from "./first_look.js";
 import { mixed, pictures } from "./picture.js";
 import {
-  Refused, checkedRequest, requireCount, requireModel, requireNoun, requireSelected, requireSum, requireTokens, requireWeights, shortened,
+  Refused, checkedRequest, requireCount, requireModel, requireNoun, requireSelected, requireSum, requireText, requireTokens, requireWeights,
 } from "./requests.js";
 import { dot, drawn, unit } from "./text_index.js";
 
@@ -52,9 +52,9 @@ const ROUTES = {
   async tokens({ text, model }) {
     const name = model ?? Object.keys(this.models)[0];
     requireModel(name, this.models);
-    const short = shortened(text);
+    requireText(text);
     const look = this.looks[name] ??= new FirstLook(await this.models[name].vocabulary());
-    const answer = look.tokens(short), warnings = look.warnings(short, answer);
+    const answer = look.tokens(text), warnings = look.warnings(text, answer);
     requireTokens(answer);
     return warnings.length ? { answer, warning: warnings.join("; ") } : { answer };
   },

@@ -2,7 +2,7 @@
 
 import { words } from "../../browser/tokenizer.js";
 
-const MOST_TOKENS = 200;
+const MOST_TOKENS = 200, MOST_CHARACTERS = 50 * MOST_TOKENS;
 const SELECTED = { tokens: ["str"], place: "int" };
 // Of each route the fields in their order; a list is of what it holds, "?" begins what may be null.
 const FIELDS = {
@@ -107,10 +107,13 @@ export function requireSum(weights, layers) {
   if (weights.some((one) => Math.abs(one) > 1e30)) throw new Refused(`layers is ${listed(weights)}, but a weight above 1e+30 would make sums that float32 can't hold. Check how the weights were computed.`);
 }
 
-// The beginning of a typed text, as much as the page would show.
-export function shortened(text) {
+// A typed text, whose tokens the page could show.
+export function requireText(text) {
   if (LONE_SURROGATE.test(text)) throw new Refused("text has one half of a surrogate pair (\\ud800 to \\udfff), which is not a character. Send both halves, or leave it out.");
-  return text.length > 50 * MOST_TOKENS ? [...text].slice(0, 50 * MOST_TOKENS).join("") : text;
+  const characters = text.length > MOST_CHARACTERS ? [...text].length : 0, grouped = (number) => number.toLocaleString("en-US");
+  if (characters > MOST_CHARACTERS) {
+    throw new Refused(`the text has ${grouped(characters)} characters, but the page reads ${grouped(MOST_CHARACTERS)} at most. Write a shorter sentence; for a corpus use 'elmo embed'.`);
+  }
 }
 
 // A string as Python's repr writes it.

@@ -10,6 +10,7 @@ Arrays that begin at a cache line: instructions that read 64 bytes are slower ac
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,12 +63,6 @@ class Argument(NamedTuple):
         return f"({', '.join(written)})"
 
 
-def argument(name: str, written: str) -> Argument:
-    """An argument as it is written in a table."""
-    dtype, *axes = written.split()
-    return Argument(name, dtype, tuple(_axis(axis) for axis in axes))
-
-
 def _axis(written: str) -> tuple[int, str]:
     times, _, size = written.rpartition("*")
     return (int(size), "") if size.isdecimal() else (int(times or 1), size)
@@ -75,24 +70,20 @@ def _axis(written: str) -> tuple[int, str]:
 
 def arguments(**written: str) -> tuple[Argument, ...]:
     """All arguments of a function, in its order."""
-    return tuple(argument(name, one) for name, one in written.items())
+    split = {name: one.split() for name, one in written.items()}
+    return tuple(Argument(name, dtype, tuple(map(_axis, axes))) for name, (dtype, *axes) in split.items())
 
 
-def of_numpy(array: Any) -> Described:
+def of_numpy(array: Any, flags: int = _READABLE) -> Described:
     """An array that C reads."""
-    return _of_numpy(array, _READABLE)
-
-
-def of_writable_numpy(array: Any) -> Described:
-    """An array that C may write to."""
-    return _of_numpy(array, _WRITABLE)
-
-
-def _of_numpy(array: Any, flags: int) -> Described:
     if not isinstance(array, np.ndarray):
         return None, (), False, 0
     is_fit = array.flags.num & flags == flags
     return _NUMPY_TYPES.get(array.dtype), array.shape, is_fit, address(array) if is_fit else 0
+
+
+of_writable_numpy = partial(of_numpy, flags=_WRITABLE)
+"""An array that C may write to."""
 
 
 def addresses_of(
