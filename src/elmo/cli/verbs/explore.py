@@ -119,8 +119,8 @@ def _require_sense(arguments: Arguments) -> None:
     if arguments.text is not None and holds_text and not arguments.publish_text:
         raise ConfigError(
             f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
-            "visitor could read it. Add --publish-text if they may, or --answers-only, which keeps only the sentences "
-            "that its answers show; or leave out --text for the bundled texts."
+            "visitor could read it. Add --publish-text if they may; or with --export alone --answers-only, which keeps "
+            "only the sentences that its answers show; or leave out --text for the bundled texts."
         )
 
 
