@@ -38,8 +38,8 @@ MOST_OF_A_TASK = 36
 """Of the task of `elmo task train`, which nearly every part of a training uses; 8 are methods of the object that
 trains, which holds it."""
 
-MOST_OF_A_CALL = 70
-"""Of functions of elmo: 68 with the native library on one thread; 86 on 2026-11-25."""
+MOST_OF_A_CALL = 72
+"""Of functions of elmo: 70 with the native library on one thread; 86 on 2026-11-25."""
 
 NUMBER = 0.12345678
 

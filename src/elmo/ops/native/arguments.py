@@ -10,7 +10,6 @@ Arrays that begin at a cache line: instructions that read 64 bytes are slower ac
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,16 +73,21 @@ def arguments(**written: str) -> tuple[Argument, ...]:
     return tuple(Argument(name, dtype, tuple(map(_axis, axes))) for name, (dtype, *axes) in split.items())
 
 
-def of_numpy(array: Any, flags: int = _READABLE) -> Described:
+def of_numpy(array: Any) -> Described:
     """An array that C reads."""
+    return _of_numpy(array, _READABLE)
+
+
+def of_writable_numpy(array: Any) -> Described:
+    """An array that C may write to."""
+    return _of_numpy(array, _WRITABLE)
+
+
+def _of_numpy(array: Any, flags: int) -> Described:
     if not isinstance(array, np.ndarray):
         return None, (), False, 0
     is_fit = array.flags.num & flags == flags
     return _NUMPY_TYPES.get(array.dtype), array.shape, is_fit, address(array) if is_fit else 0
-
-
-of_writable_numpy = partial(of_numpy, flags=_WRITABLE)
-"""An array that C may write to."""
 
 
 def addresses_of(
