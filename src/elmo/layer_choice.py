@@ -13,12 +13,12 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from elmo.errors import ConfigError
 
-Layers = str | int | Sequence[float]
-"""A name, an index (0 is the token layer, -1 the top one), or a weight for each layer."""
+Layers = str | SupportsIndex | Sequence[float]
+"""A name, an index of any integer type (0 is the token layer, -1 the top one), or a weight for each layer."""
 
 NAMES = ("all", "average", "top")
 

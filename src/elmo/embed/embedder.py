@@ -469,7 +469,7 @@ class Embedder:
             table = tokens.vectors(network, distinct)
             results: list[Any] = [None] * len(sentences)
 
-            def finish(batch: Batch, starts: Any, fetch: Callable[[], Any]) -> None:
+            def finish(batch: Batch, starts: np.ndarray, fetch: Callable[[], Any]) -> None:
                 values = fetch()
                 for row, start, length in zip(batch.rows, starts, batch.lengths, strict=True):
                     results[row] = pooled(values[..., start + edge : start + length - edge, :].copy(), pool)
@@ -478,7 +478,7 @@ class Embedder:
             lengths = [len(row) for row in places]
             # Of carry mode: one batch, in the caller's order.
             whole: list[Int[np.ndarray, " batch"]] = [np.arange(len(places))]
-            begun: deque[tuple[Batch, Any, Callable[[], Any]]] = deque()
+            begun: deque[tuple[Batch, np.ndarray, Callable[[], Any]]] = deque()
             for rows in whole if carries else bucket(lengths, self.max_tokens, padded=network.pads):
                 batch = pad(places, rows)
                 first = self._carried.first(len(rows)) if carries else None

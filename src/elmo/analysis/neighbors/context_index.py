@@ -36,7 +36,8 @@ MEMORY_BYTES = 1 << 30
 _CHUNK_ROWS = 1 << 16
 
 Which = Literal["any", "same", "other"]
-LayerOrWeights = int | np.integer | Sequence[float]
+Layer = int | np.integer
+LayerOrWeights = Layer | Sequence[float]
 """A layer (0: the token layer, -1: the top one), or a weight for each layer: the vectors' weighted sum."""
 
 
@@ -108,7 +109,7 @@ class ContextIndex:
 
     def vectors(self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights) -> Float[np.ndarray, "tokens dim"]:
         """Unit vectors of some tokens, as float32."""
-        if not isinstance(layer, int | np.integer):
+        if not isinstance(layer, Layer):
             lengths = self._lengths[:, tokens]
             weights = self.checked_weights(layer)
             return unit(_sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
@@ -144,7 +145,7 @@ class ContextIndex:
         require_value("count", count, PositiveInt)
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
-        found_in = layer if isinstance(layer, int | np.integer) and not center and self.facts.is_approximate else 0
+        found_in = layer if isinstance(layer, Layer) and not center and self.facts.is_approximate else 0
         if which == "any" and not self._checked(found_in):
             return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
@@ -184,14 +185,14 @@ class ContextIndex:
         self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights, direction: Float[np.ndarray, " dim"]
     ) -> Float[np.ndarray, " tokens"]:
         """Of some tokens. In layer 0 by word: occurrences that are equal there are so in the last bit."""
-        if not isinstance(layer, int | np.integer) or self._checked(layer) > 0:
+        if not isinstance(layer, Layer) or self._checked(layer) > 0:
             return self.vectors(tokens, layer) @ direction
         rows, row_of = np.unique(self._token_words[tokens], return_inverse=True)
         return (np.asarray(self._layers[0][rows], dtype=np.float32) @ direction)[row_of]
 
     def mean(self, layer: LayerOrWeights) -> Float[np.ndarray, " dim"]:
         """The mean of all tokens' vectors, as float32."""
-        if not isinstance(layer, int | np.integer):
+        if not isinstance(layer, Layer):
             return _sum(weight * self.mean(i) for i, weight in enumerate(self.checked_weights(layer)))
         with self._lock:
             found = self._means.get(self._checked(layer))
@@ -216,7 +217,7 @@ class ContextIndex:
         """
         if not center:
             return self._cosines(self._direction(vector), layer)
-        weights = np.eye(self.num_layers)[layer] if isinstance(layer, int | np.integer) else self.checked_weights(layer)
+        weights = np.eye(self.num_layers)[layer] if isinstance(layer, Layer) else self.checked_weights(layer)
         mean = self.mean(layer)
         direction = self._direction(vector - mean)
         # Of the vectors as they are stored: their directions in half precision are not quite of length 1.
@@ -227,9 +228,7 @@ class ContextIndex:
     def _dots(self, vector: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
         """The product of each token's whole vector with `vector`."""
         weights = (
-            {self._checked(layer): 1.0}
-            if isinstance(layer, int | np.integer)
-            else dict(enumerate(self.checked_weights(layer)))
+            {self._checked(layer): 1.0} if isinstance(layer, Layer) else dict(enumerate(self.checked_weights(layer)))
         )
         return _sum(
             weight * self._lengths[i] * self._of_tokens(self._products(vector, i), i) for i, weight in weights.items()
@@ -247,7 +246,7 @@ class ContextIndex:
         return vector / (length or 1.0)
 
     def _cosines(self, direction: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
-        if isinstance(layer, int | np.integer):
+        if isinstance(layer, Layer):
             return self._of_tokens(self._products(direction, self._checked(layer)), self._checked(layer))
         weights = self.checked_weights(layer)
         return self._dots(direction, layer) / self._mixed_lengths(weights)
@@ -315,7 +314,7 @@ class ContextIndex:
             hits.append(Hit(float(cosines[place]), sentence, position, text))
         return hits
 
-    def _checked(self, layer: int | np.integer) -> int:
+    def _checked(self, layer: Layer) -> int:
         if not -self.num_layers <= layer < self.num_layers:
             raise ConfigError(f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one.")
         return int(layer) % self.num_layers

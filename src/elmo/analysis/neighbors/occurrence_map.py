@@ -129,8 +129,7 @@ def _marked(
     embedder: "Embedder", marked: Sequence[tuple[Sequence[str], int]], layer: LayerOrWeights
 ) -> Float[np.ndarray, "marks dim"]:
     edge = 1 if embedder.keep_boundaries else 0
-    layers = int(layer) if isinstance(layer, np.integer) else layer
-    arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers)
+    arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers=layer)
     return unit(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
 
 

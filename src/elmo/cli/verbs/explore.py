@@ -70,6 +70,11 @@ class Arguments:
     quiet: bool = False
     """Show no progress and not the address of the page."""
 
+    @property
+    def computes(self) -> bool:
+        """Of an exported page: whether it holds models and texts, and not their answers alone."""
+        return self.single_file is not None or not self.answers_only
+
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
@@ -115,8 +120,7 @@ def _require_sense(arguments: Arguments) -> None:
             "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page "
             "that opens, and use 'Save as page' in it."
         )
-    holds_text = arguments.single_file is not None or not arguments.answers_only
-    if arguments.text is not None and holds_text and not arguments.publish_text:
+    if arguments.text is not None and arguments.computes and not arguments.publish_text:
         raise ConfigError(
             f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
             "visitor could read it. Add --publish-text if they may; or with --export alone --answers-only, which keeps "
@@ -128,9 +132,8 @@ def _export(arguments: Arguments, mixes: "Sequence[Mix]") -> int:
     from elmo.explorer.exported import MOST_TOKENS, export_file, export_folder, model_folder
     from elmo.explorer.frozen import export
 
-    computes = arguments.single_file is not None or not arguments.answers_only
-    models = _models(arguments, MOST_TOKENS if computes else _INDEXED_TOKENS)
-    for name, model in models.items() if computes else ():
+    models = _models(arguments, MOST_TOKENS if arguments.computes else _INDEXED_TOKENS)
+    for name, model in models.items() if arguments.computes else ():
         model_folder(name, model)  # before its text is embedded
     for model in models.values():
         model.index(progress=not arguments.quiet)
