@@ -86,6 +86,19 @@ def test_the_table_of_extras_names_each_that_users_need() -> None:
     assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in INSTALL and "Python 3" in README
 
 
+def test_what_the_tests_install_is_pinned() -> None:
+    """A release of a library must not decide whether the tests of an unchanged commit pass."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    asked = {_library(it) for it in (*project["dependencies"], *extras["hub"], *extras["test"], *extras["dev"])}
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert asked - {"pyelmo"} <= {_library(line) for line in lines if "==" in line}
+
+
+def _library(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+
+
 def test_the_demo_prints_what_the_page_shows(
     place: Path, load_script: Callable, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,10 +91,10 @@ def _backward(
         tl.store(grad_gates + first + 2 * size, grad_o, inside)
         tl.store(grad_gates + first + 3 * size, grad_j, inside)
         tl.store(grad_cell + at, cell * f, inside)
-        sum_i += tl.sum(grad_i, 0)[None, :]
-        sum_f += tl.sum(grad_f, 0)[None, :]
-        sum_o += tl.sum(grad_o, 0)[None, :]
-        sum_j += tl.sum(grad_j, 0)[None, :]
+        sum_i += tl.sum(grad_i, 0, keep_dims=True)
+        sum_f += tl.sum(grad_f, 0, keep_dims=True)
+        sum_o += tl.sum(grad_o, 0, keep_dims=True)
+        sum_j += tl.sum(grad_j, 0, keep_dims=True)
     inside = column < size
     tl.store(grad_bias + column, tl.load(grad_bias + column, inside) + sum_i, inside)
     tl.store(grad_bias + column + size, tl.load(grad_bias + column + size, inside) + sum_f, inside)
