@@ -5,6 +5,7 @@ import lzma
 import re
 import struct
 import tracemalloc
+import unicodedata
 
 import numpy as np
 import pytest
@@ -100,6 +101,19 @@ def test_a_word_has_one_vector():
         StaticVectors(("b", "a", "c", "a"), np.zeros((4, 2), dtype=np.float32))
 
 
+@pytest.mark.parametrize("wanted", [None, ["한국", "Café"]])
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_file_whose_letters_are_taken_apart_knows_text_in_nfc(tmp_path, binary, wanted):
+    words = [unicodedata.normalize("NFD", word) for word in ("한국", "café", "cat")]
+    rows = [struct.pack("<2f", number, 1) if binary else b"%d 1" % number for number in (1, 2, 3)]
+    content = b"".join(b"%s %s\n" % (word.encode(), row) for word, row in zip(words, rows, strict=True))
+    path = tmp_path / "vectors"
+    path.write_bytes(b"3 2\n" + content)
+    found = read_static_vectors(path, words=wanted)
+    assert found.lookup(["한국", "Café", "dog"]).tolist() == [[1, 1], [2, 1], [0, 0]]
+    assert found.words == ("한국", "café", "cat")[: 2 if wanted else 3]
+
+
 def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased():
     vectors = StaticVectors(("us", "US", "apple"), np.array([[1.0], [2.0], [3.0]], dtype=np.float32))
     assert vectors.rows(["US", "us", "Us", "Apple", "pear"]).tolist() == [1, 0, 0, 2, -1]
@@ -177,15 +191,16 @@ def test_text_that_only_its_numbers_tell_from_binary_is_not_taken_for_it(tmp_pat
 
 def test_a_model_of_fasttext_gives_vectors_of_unseen_words_too(tmp_path):
     fasttext = pytest.importorskip("gensim.models.fasttext")
-    model = fasttext.FastText(
-        [["the", "bank", "of", "a", "river"]] * 5, vector_size=4, min_count=1, epochs=1, bucket=50
-    )
+    sentences = [["the", "bank", "of", "a", "river", unicodedata.normalize("NFD", "한국")]] * 5
+    model = fasttext.FastText(sentences, vector_size=4, min_count=1, epochs=1, bucket=50)
     fasttext.save_facebook_model(model, str(tmp_path / "m.bin"))
     every = read_static_vectors(tmp_path / "m.bin")
-    assert set(every.words) == {"the", "bank", "of", "a", "river"}
-    found = read_static_vectors(tmp_path / "m.bin", words=["The", "banks", ""])
-    assert found.words == ("the", "banks")
-    np.testing.assert_allclose(found.lookup(["The", "banks"]), [model.wv["the"], model.wv["banks"]], rtol=1e-6)
+    assert every.words == tuple(unicodedata.normalize("NFC", word) for word in model.wv.index_to_key)
+    assert set(every.words) == {"the", "bank", "of", "a", "river", "한국"}
+    found = read_static_vectors(tmp_path / "m.bin", words=["The", "banks", "", "한국"])
+    assert found.words == ("the", "banks", "한국")
+    rows = [model.wv[word] for word in ("the", "banks", unicodedata.normalize("NFD", "한국"))]
+    np.testing.assert_allclose(found.lookup(["The", "banks", "한국"]), rows, rtol=1e-6)
     assert len(read_static_vectors(tmp_path / "m.bin", words=["banks"], max_words=2)) == 3
     assert set(vectors_for_words(tmp_path / "m.bin", limit=0, wanted=["banks"]).words) == {*every.words, "banks"}
     (tmp_path / "m.bin").write_bytes((tmp_path / "m.bin").read_bytes()[:60])

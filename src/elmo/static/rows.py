@@ -1,5 +1,6 @@
 """The rows of a file of static vectors, one after another; errors name the line or byte."""
 
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -46,6 +47,7 @@ class Row:
     """A word that is wanted."""
 
     word: str
+    """In NFC"""
     vector: Float32[np.ndarray, " dim"]
     """All finite"""
     place: str
@@ -271,7 +273,7 @@ def _is_number(text: bytes) -> bool:
 
 def _decoded(name: bytes) -> str:
     try:
-        return name.decode("utf-8")
+        return unicodedata.normalize("NFC", name.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise _BadRow(
             f"the word {name[:40]!r} is not valid UTF-8 (byte 0x{name[error.start]:02X} at its place "

@@ -10,6 +10,7 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 
 import itertools
 import sys
+import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,7 @@ def read_static_vectors(
 ) -> StaticVectors:
     """The vectors of a file in any of the layouts above, packed (.gz, .xz, .bz2, .zst) or not.
 
+    The words are in Unicode's composed form (NFC), as all text is that elmo reads, whatever form they have in the file.
     `words`: these and their lower-cased forms are kept; `max_words`: the file's first ones are, which most makers
     order by frequency. With both, either is enough for a row; with neither, all are kept. What isn't kept is hardly
     parsed and takes no memory, so the file may be larger than memory.
@@ -111,7 +113,7 @@ def read_static_vectors(
         raise ConfigError("static vectors can't be read from standard input, which has no beginning to go back to. "
                           "Write them to a file first.")  # fmt: skip
     check_is_text_file(path)
-    wanted = None if words is None else {*words, *(word.lower() for word in words)}
+    wanted = None if words is None else {form for word in words for form in _forms(word)}
     left_out: list[str] = []
     bad_row = None if errors == "strict" else left_out.append
     try:
@@ -198,6 +200,14 @@ def require_writable(word: str, layout: str) -> None:
             f"the word {word!r} is empty or has a space, tab or line end, which {layout} can't hold. Use a tokenizer "
             "that makes no such words."
         )
+
+
+def _forms(word: str) -> Iterator[str]:
+    """How a file may write the word: as given or in lower case, each also taken apart (NFD)."""
+    for written in (word, word.lower()):
+        yield written
+        if not written.isascii():
+            yield unicodedata.normalize("NFD", written)
 
 
 def _rows(
@@ -287,14 +297,12 @@ def _vectors_of_model(
             f"{path}: is a fastText model that gensim can't read ({error!r}). Use the .vec file beside it, or write "
             "one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
         ) from None
-    seen = model.index_to_key
-    kept: dict[str, None] = dict.fromkeys(seen[:max_words] if words is None or max_words is not None else ())
-    for word in sorted(words or ()):
-        if word in model.key_to_index or word.lower() not in model.key_to_index:
-            kept[word] = None
-        else:
-            kept[word.lower()] = None
-    found = {word: vector for word in kept if (vector := _vector(model, word)) is not None}
+    keys = model.index_to_key[:max_words] if words is None or max_words is not None else []
+    keys += [next((form for form in _forms(word) if form in model.key_to_index), word) for word in sorted(words or ())]
+    kept: dict[str, str] = {}
+    for key in keys:
+        kept.setdefault(unicodedata.normalize("NFC", key), key)
+    found = {word: vector for word, key in kept.items() if (vector := _vector(model, key)) is not None}
     matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), model.vector_size)
     return tuple(found), matrix
 
