@@ -256,7 +256,16 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
     ),
     "factors of Moses": ("a.fact", "Rain|rain|NN fell|fall|VBD .|.|.\nWe|we|PRP left|leave|VBD .|.|.\n", r"words with"),
     "UTF-32": ("u32.txt", _TEXT.encode("utf-32"), r"UTF-32. Convert it first: iconv"),
-    "UTF-16 without a mark": ("u16le.txt", _TEXT.encode("utf-16-le"), r"every other byte is 0, as in UTF-16"),
+    "UTF-16 without a mark": (
+        "u16le.txt",
+        _TEXT.encode("utf-16-le"),
+        r"looks like UTF-16LE without .*iconv -f UTF-16LE",
+    ),
+    "UTF-16 of Korean": (
+        "u16.txt",
+        "안나가 떠났다. 비가 왔다.\n".encode("utf-16-be") * 9,
+        r"looks like UTF-16BE without",
+    ),
     "Shift-JIS": ("ja.txt", "雨が降った。アンナはローマを去った。\n".encode("shift_jis"), r"another script than Latin"),
     "UTF-8, cut off": (
         "cut.txt",

@@ -1,5 +1,7 @@
 """What a file is whose first bytes aren't text: its kind, and how to get at its text."""
 
+import codecs
+
 from elmo.errors import TextError
 
 _EXPORT = "Save its text as plain text, or its table as CSV, in the program that made it"
@@ -57,13 +59,22 @@ def require_text(start: bytes, name: str) -> None:
     begins_with_number = start[:8].count(0) > _MOST_CONTROLS // 2
     if num_controls < max(_MOST_CONTROLS, _LARGEST_SHARE * len(start)) and not begins_with_number:
         return
-    zeros = sorted((start[::2].count(0), start[1::2].count(0)))
-    if zeros[0] < len(start) // 16 < len(start) // 4 < zeros[1]:
+    if form := _form_of_utf16(start):
         raise TextError(
-            f"{name}:1: is not text in a known encoding: every other byte is 0, as in UTF-16. Convert it first: "
-            "iconv -f UTF-16LE -t UTF-8 OLD > NEW (or UTF-16BE)."
+            f"{name}:1: is not text in a known encoding: it looks like {form} without a byte order mark. Convert it "
+            f"first: iconv -f {form} -t UTF-8 OLD > NEW."
         )
     raise TextError(
         f"{name}:1: is a binary file: {num_controls} of its first {len(start):,} bytes are control characters. Name a "
         "text, or write this file's texts to one."
     )
+
+
+def _form_of_utf16(start: bytes) -> str | None:
+    """The byte order in which the bytes are text with a space or line end: in the other order they have none."""
+    for form in ("UTF-16LE", "UTF-16BE"):
+        text = codecs.getincrementaldecoder(form)("replace").decode(start)
+        wrong = sum(not letter.isprintable() or letter == "\ufffd" for letter in "".join(text.split()))
+        if {" ", "\n"} & {*text} and wrong <= _LARGEST_SHARE * len(text):
+            return form
+    return None
