@@ -180,8 +180,8 @@ class FitSettings(Settings):
     """Passes over the training data in an epoch. With little data, more than one avoids scoring the dev data after
     every few steps."""
     patience: NotNegativeInt = 5
-    """Stop after this many epochs in a row without a better dev score, counted from the first score above 0. 0: never
-    stop early."""
+    """Stop after this many epochs in a row without a better dev score, counted from the first score above 0 and, with
+    train_bilm, from when its top layer is trained. 0: never stop early."""
     best_by: str = ""
     """The dev score that determines the best epoch, such as macro_f1 if one label is much more frequent than the
     others. Empty: the task's own metric."""

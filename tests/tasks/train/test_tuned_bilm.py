@@ -54,6 +54,15 @@ def test_a_layer_stays_as_it_is_until_its_epoch(bilm, train_sentences, tmp_path,
         assert any(not name.startswith(BILM) for name in moved)
 
 
+def test_no_training_ends_before_its_bilm_is_trained(bilm, train_sentences, dev_sentences, tmp_path, monkeypatch):
+    scores = iter([30.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0])
+    monkeypatch.setattr(TASK, "score", lambda *_: {"f1": next(scores)})
+    settings = replace(SETTINGS, epochs=9, patience=2)
+    model = tagger(bilm, train_sentences, unfreeze_epochs=4)
+    fitted = fit(model, TASK, train_sentences, dev_sentences, settings, tmp_path / "run", seed=1)
+    assert (fitted.epochs, fitted.best_epoch) == (6, 1)
+
+
 @pytest.mark.parametrize("optimizer", ["adam", "adamw", "adadelta", "adagrad", "sgd"])
 def test_dev_data_are_scored_with_the_weights_of_the_last_step(bilm, train_sentences, dev_sentences, optimizer):
     """fused optimizers don't raise the counts by which torch tells that a weight has changed."""

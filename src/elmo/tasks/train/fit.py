@@ -175,12 +175,13 @@ class _Fit(Generic[S, E, P]):
     def _judged(self, scores: Scores, loss: float | None) -> FitPosition:
         """The position after an epoch with these scores; the weights are kept if they are the best.
 
-        Patience counts from the first score above 0: before it, the model has only begun to learn.
+        Patience counts from the first score above 0, before which the model has only begun to learn, and not while a
+        biLM that is to be trained waits.
         """
         done = replace(self.position, epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
         score = self.task.figure(scores, self.best_by) if self.dev else 0.0
         is_better = score > done.best_score
-        if done.best_epoch and not is_better and done.best_score > 0:
+        if done.best_epoch and not is_better and done.best_score > 0 and not self.learner.waits(done.epoch):
             done = replace(done, fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
         elif is_better:
             done = replace(done, fruitless=0)

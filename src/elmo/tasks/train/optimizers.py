@@ -78,6 +78,10 @@ class Learner:
         """The learning rate of the last step."""
         return self.optimizer.param_groups[0]["lr"]
 
+    def waits(self, epochs: int) -> bool:
+        """Whether a biLM is to be trained, but no layer of it has been in so many epochs."""
+        return bool(self.bilm_layers) and epochs <= self.tokens.frozen_epochs(0)
+
     def begin(self, step: int, epochs: float, num_halvings: int) -> None:
         """Sets the rates of a step, see `rate_at`, and which layers are trained; forgets the gradients before it.
 
