@@ -350,6 +350,14 @@ def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
     assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))
 
 
+@pytest.mark.parametrize("option", [{"noun": "사과"}, {"noun": ""}, {"verb": "먹다"}])
+def test_a_noun_or_verb_of_which_the_text_has_no_form_is_refused(embedder, tmp_path, option):
+    build_index([["큰", "배는", "온다"]], embedder, tmp_path / "index")
+    index = ContextIndex(tmp_path / "index")
+    with pytest.raises(ConfigError, match=rf"{next(iter(option))} must be a Korean .* that .*index has in some form"):
+        neighbors(index, embedder, ["큰", "배는", "온다"], place=1, **option)
+
+
 def test_a_verbs_forms_are_occurrences_of_one_word(embedder, tmp_path):
     text = [["배를", "탔다"], ["차를", "타고"], ["나무가", "탁자로"], ["재가", "탄"], ["말이", "온다"]]
     build_index(text, embedder, tmp_path / "index")

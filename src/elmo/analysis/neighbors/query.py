@@ -11,7 +11,7 @@ from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeig
 from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
 from elmo.mssg import MSSGEncoder
-from elmo.setting_checks import PositiveInt, require_value
+from elmo.setting_checks import PositiveInt, require_setting, require_value
 from elmo.static.vectors import StaticVectors
 from elmo.text.sentence_checks import require_place
 
@@ -46,7 +46,8 @@ def neighbors(
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
     wherever the index has it. `noun`: a Korean noun; words that are this noun with particles count as the same
     word. `verb`: a Korean verb as a dictionary has it; words that are this verb with endings do. `center`: vectors are
-    compared without the mean over the index. Raises ConfigError for a place outside the sentence.
+    compared without the mean over the index. Raises ConfigError for a place outside the sentence, and a noun or verb of
+    which the index has no form.
     """
     require_place(tokens, place)
     (layers,) = token_layers(embedder, [tokens])
@@ -55,7 +56,12 @@ def neighbors(
     if weights is not None:
         queries.append((list(weights), index.checked_weights(weights) @ vectors))
     word, own = tokens[place], tuple(tokens)
-    forms = [*(forms_of(noun, index.words) if noun else ()), *(verb_forms_of(verb, index.words) if verb else ())]
+    forms: list[str] = []
+    for kind, lemma, found_in in (("noun", noun, forms_of), ("verb", verb, verb_forms_of)):
+        if lemma is not None:
+            found = found_in(lemma, index.words) if lemma else []
+            require_setting(bool(found), kind, lemma, f"a Korean {kind} that {index.folder} has in some form")
+            forms += found
     search = partial(index.search, count=count, word=word, forms=forms, not_sentence=own, center=center)
     return [{which: search(vector, layer, which=which) for which in ("other", "same")} for layer, vector in queries]
 
