@@ -96,7 +96,9 @@ def place(tmp_path, monkeypatch, one_thread) -> Path:
     text = ["the bank was steep .", "the bank lent money", "in spring a river was steep", "a spring in the rock"]
     for name in ("my-text.txt", "corpus.txt"):
         (tmp_path / name).write_text("\n".join(text * 6) + "\n", encoding="utf-8")
-    (tmp_path / "my-korean-text.txt").write_text("배우 연기를 잘 한다 .\n연기를 보았다 .\n배를 탔다 .\n" * 4, encoding="utf-8")
+    (tmp_path / "my-korean-text.txt").write_text(
+        "배우 연기를 잘 한다 .\n연기를 보았다 .\n배를 탔다 .\n" * 4, encoding="utf-8"
+    )
     (tmp_path / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n", encoding="utf-8")
     for name in ("train", "dev"):
         for language in ("en", "de"):

@@ -26,6 +26,7 @@ from elmo.pretrain.ranks.distributed import joined
 from elmo.pretrain.run import held_out
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import tensors_of
 
 
 def steps(data: str, config: dict[str, Any], steps: int) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def steps(data: str, config: dict[str, Any], steps: int) -> dict[str, Any]:
             "norms": [result.gradient_norm for result in results],
             "rows": [trainer.rows.start, trainer.rows.stop],
             "weights": hashlib.sha256(weights).hexdigest(),
-            "state": {name: list(tensor.shape) for name, tensor in trainer.tensors().items() if "state." in name},
+            "state": {name: list(tensor.shape) for name, tensor in tensors_of(trainer).items() if "state." in name},
         }
 
 

@@ -27,6 +27,7 @@ from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import RowDropout
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import tensors_of
 from elmo.weights.native.read import read
 
 pytestmark = pytest.mark.slow
@@ -117,7 +118,7 @@ def test_two_ranks_find_what_one_process_finds(
         assert one["norms"] == pytest.approx([result.gradient_norm for result in expected], rel=1e-4)
     assert found[0]["weights"] == found[1]["weights"]
     for name, shape in found[0]["state"].items():  # gathered on the first rank
-        assert shape == list(alone.tensors()[name].shape)
+        assert shape == list(tensors_of(alone)[name].shape)
 
 
 def test_gradients_sent_as_bfloat16_change_the_losses_little(

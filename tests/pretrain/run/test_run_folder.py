@@ -20,6 +20,7 @@ from elmo.pretrain.run.loop import resume
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import tensors_of
 from elmo.weights.native import tensor_file
 
 
@@ -36,7 +37,7 @@ def trainer(data: TrainingData, recipe: PretrainConfig) -> Trainer:
 
 
 def _same(one: Trainer, other: Trainer) -> bool:
-    tensors = [{**trainer.tensors(), **trainer.named_parameters} for trainer in (one, other)]
+    tensors = [{**tensors_of(trainer), **trainer.named_parameters} for trainer in (one, other)]
     equal = all((value == tensors[1][name]).all() for name, value in tensors[0].items())
     return equal and one.position.to_dict() == other.position.to_dict()
 

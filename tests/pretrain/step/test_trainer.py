@@ -18,6 +18,7 @@ from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionWindow
 from elmo.pretrain.step.plan import StepPlan
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import restore, tensors_of
 
 # What a run can be beside the paper's recipe.
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -119,8 +120,8 @@ def test_updates_of_rows_leave_what_updates_of_whole_tables_leave_bit_for_bit(
         whole.step()
     for name, parameter in by_row.named_parameters.items():
         assert torch.equal(parameter, whole.named_parameters[name]), name
-    others = whole.tensors()
-    assert all(torch.equal(tensor, others[name]) for name, tensor in by_row.tensors().items())
+    others = tensors_of(whole)
+    assert all(torch.equal(tensor, others[name]) for name, tensor in tensors_of(by_row).items())
 
 
 def test_the_clip_is_over_all_variables_also_where_rows_are_updated(data: TrainingData, recipe: PretrainConfig) -> None:
@@ -145,19 +146,19 @@ def test_the_tied_softmax_is_the_words_vectors_after_steps_and_a_restoration(
     assert table[0].eq(0).all()
     other = Trainer(replace(trainer.config, seed=9), data)
     weights = {name: parameter.detach() + 1 for name, parameter in trainer.named_parameters.items()}
-    other.restore(weights, trainer.tensors(), trainer.position)
+    restore(other, weights, tensors_of(trainer), trainer.position)
     assert torch.equal(other.head.weight, table[1:] + 1)
 
 
 def test_weights_of_another_model_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:
     trainer = Trainer(recipe, data)
-    tensors, progress = trainer.tensors(), trainer.position
+    tensors, progress = tensors_of(trainer), trainer.position
     weights = dict(trainer.named_parameters)
     adaptive = Trainer(replace(recipe, **VARIANTS["adaptive softmax"]), data)
     with pytest.raises(ConfigError, match=r"'head.weight' has shape .* but this run's has shape \(10, 8\)"):
-        adaptive.restore(weights, tensors, progress)
+        restore(adaptive, weights, tensors, progress)
     with pytest.raises(ConfigError, match="'bilm.token_encoder.word_embedding' is missing"):
-        Trainer(replace(recipe, word_dim=5), data).restore(weights, tensors, progress)
+        restore(Trainer(replace(recipe, word_dim=5), data), weights, tensors, progress)
 
 
 def test_a_device_torch_can_not_use_is_refused(data: TrainingData, recipe: PretrainConfig) -> None:
@@ -183,11 +184,11 @@ def test_a_restored_trainer_goes_on_bit_for_bit(data: TrainingData, variant: Pre
     for _ in range(2):
         trainer.step()
     weights = {name: parameter.detach().clone() for name, parameter in trainer.named_parameters.items()}
-    tensors = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
+    tensors = {name: tensor.clone() for name, tensor in tensors_of(trainer).items()}
     progress = trainer.position
     expected = [trainer.step() for _ in range(3)]  # beyond the warm-up
     other = Trainer(replace(config, seed=config.seed), data)
-    other.restore(weights, tensors, progress)
+    restore(other, weights, tensors, progress)
     assert [other.step() for _ in range(3)] == expected
 
 
@@ -228,4 +229,4 @@ def test_a_checkpoint_of_another_number_of_rows_is_refused(data: TrainingData, r
     trainer = Trainer(recipe, data)
     other = Trainer(replace(recipe, batch_size=4), data)
     with pytest.raises(ConfigError, match="batch_size is 4, but the forward stream was saved with 3 rows"):
-        other.restore(dict(trainer.named_parameters), trainer.tensors(), trainer.position)
+        restore(other, dict(trainer.named_parameters), tensors_of(trainer), trainer.position)

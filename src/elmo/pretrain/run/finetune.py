@@ -27,6 +27,7 @@ from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import load_weights
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.process.torch_settings import training_torch
@@ -186,7 +187,7 @@ def _trainer_of(
             f"{files}: the model has its own dictionary of characters or words, and training would make another one "
             f"from {data.folder}, with other ids. Fine-tune a model that reads bytes, or pretrain one on your text."
         )
-    trainer.load_weights(weights_of(checkpoint))
+    load_weights(trainer, weights_of(checkpoint))
     return trainer
 
 

@@ -21,6 +21,7 @@ from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
+from elmo.pretrain.step.trainer_state import load_weights
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.process.torch_settings import few_host_threads, training_torch
@@ -289,7 +290,7 @@ class Loop:
         # Patience needs keep_best and a validation text, which is checked before the run.
         assert best is not None and step is not None
         assert self.held_out is not None
-        self.trainer.load_weights(weights_of(read_checkpoint(best / "model")))
+        load_weights(self.trainer, weights_of(read_checkpoint(best / "model")))
         self.watch.say(
             f"ended at step {self.trainer.step_number}: no lower perplexity in {self.trainer.config.patience} "
             f"evaluations in a row. The finished model is that of step {step}."

@@ -44,6 +44,7 @@ from elmo.pretrain.settings.checks import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import tensors_of
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
@@ -192,7 +193,7 @@ class RunFolder:
     def save_before_nan(self, trainer: Trainer, position: RunPosition) -> Path:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
-        tensors = trainer.tensors()
+        tensors = tensors_of(trainer)
         self.ranks.on_first(lambda: write_training(folder, trainer, tensors, position))
         return folder
 
@@ -202,7 +203,7 @@ class RunFolder:
         Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
         """
         folder = self.checkpoints / f"step-{trainer.step_number:08d}"
-        tensors = trainer.tensors()
+        tensors = tensors_of(trainer)
 
         def write() -> None:
             if folder != self.latest:  # the same step has the same state: nothing would change

@@ -16,6 +16,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer_state import restore
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.tensor_file import disk_errors
@@ -29,7 +30,7 @@ _PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 def write_training(
     folder: Path, trainer: Trainer, gathered: dict[str, Float[torch.Tensor, "..."]], position: RunPosition
 ) -> None:
-    """Writes a checkpoint atomically. `gathered`: `trainer.tensors()`, to which every rank contributes."""
+    """Writes a checkpoint atomically. `gathered`: `tensors_of`, to which every rank contributes."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
     weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
     size = weights + sum(tensor.nbytes for tensor in tensors.values())
@@ -69,7 +70,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     try:
         tensors = load_file(folder / _TENSORS)
         position = RunPosition.from_dict(read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES))
-        trainer.restore(weights_of(model), tensors, position)
+        restore(trainer, weights_of(model), tensors, position)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, ConfigError):
             raise

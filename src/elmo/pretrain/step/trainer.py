@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -20,7 +19,7 @@ from torch import Tensor
 from torch.func import functional_call
 
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, ElmoError
+from elmo.errors import ElmoError
 from elmo.ops.product import TrainedProducts
 from elmo.ops.projected_lstm import projected_lstm_window
 from elmo.ops.projected_lstm.window_graphs import WindowGraphs
@@ -39,7 +38,7 @@ from elmo.pretrain.ranks.gradients import (
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, learn
 from elmo.pretrain.step.plan import DirectionPlan, Planner
-from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
+from elmo.pretrain.step.setup import TypeIds, learning_rate, make_optimizer, new_model
 from elmo.pretrain.step.stream import RunPosition
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
@@ -275,91 +274,6 @@ class Trainer:
         raise TrainingDiverged(
             f"step {number}: the loss is {losses} and the gradients' global norm {norm}: not finite. The weights are "
             "still those before this step."
-        )
-
-    def tensors(self) -> dict[str, Float[Tensor, "..."]]:
-        """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
-
-        All ranks call it together. The first rank gets the LSTMs' states of all rows, the others only their own.
-        """
-        tensors = {}
-        for name, parameter in self.named_parameters.items():
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{name}.{key}"] = value
-        for direction, (hidden, cell) in self.states.items():
-            for part, own in (("hidden", hidden), ("cell", cell)):
-                tensors[f"state.{direction}.{part}"] = self.ranks.gather_rows(own, self.config.batch_size)
-        return tensors
-
-    @torch.no_grad()
-    def load_weights(self, weights: dict[str, Float[Tensor, "..."]]) -> None:
-        """Start from these weights. Raises ConfigError, before anything changes, if they are another model's."""
-        for name, parameter in self.named_parameters.items():
-            _require_fitting(name, parameter, weights.get(name))
-        for name, parameter in self.named_parameters.items():
-            parameter.copy_(weights[name])
-
-    @torch.no_grad()
-    def restore(
-        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: RunPosition
-    ) -> None:
-        """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
-
-        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, if the streams
-        have another number of rows, or if the tensors are another optimizer's.
-        """
-        self._require_rows(position)
-        optimizer_state = self._optimizer_state(tensors, position)
-        self.load_weights(weights)
-        # It knows where each optimizer wants its counts of steps: on a GPU some leave them on the CPU.
-        self.optimizer.load_state_dict(optimizer_state)
-        self.planner.seek(position.streams)
-        for direction in self.states:
-            hidden, cell = (
-                tensors[f"state.{direction}.{part}"][:, self.rows].to(self.device, copy=True).contiguous()
-                for part in ("hidden", "cell")
-            )
-            self.states[direction] = (hidden, cell)
-        self.step_number, self.tokens_read = position.step, position.tokens_read
-        of_warmup = position.warmup_tokens
-        if of_warmup is None:  # a checkpoint from before 2026-11-27
-            of_warmup = min(position.step, self.config.warmup_steps) * self.tokens_per_step
-        self.warmup_tokens = of_warmup
-
-    def _require_rows(self, position: RunPosition) -> None:
-        for direction, stream in position.streams.items():
-            if len(stream.used) != self.config.batch_size:
-                raise ConfigError(
-                    f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
-                    f"{len(stream.used)} rows, and each row has its own state. Resume with that --batch-size; any "
-                    "number of processes up to it can share the rows."
-                )
-
-    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: RunPosition) -> dict[str, Any]:
-        """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
-        state: dict[int, dict[str, Tensor]] = {}
-        for index, name in enumerate(self.named_parameters):
-            prefix = f"optimizer.{name}."
-            found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-            if found:
-                state[index] = {key: value.clone() for key, value in found.items()}
-        saved = set().union(*state.values())
-        expected = OPTIMIZER_STATE[self.config.optimizer]
-        if saved != expected and (saved or position.step):
-            kind = next((name for name, keys in OPTIMIZER_STATE.items() if keys == saved), "an unknown optimizer")
-            raise ConfigError(
-                f"optimizer is {self.config.optimizer!r}, but the checkpoint has the state of {kind}, which another "
-                "can't continue from. Resume with that --optimizer, or start a new run."
-            )
-        return {"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]}
-
-
-def _require_fitting(name: str, parameter: Float[Tensor, "..."], given: Float[Tensor, "..."] | None) -> None:
-    if given is None or given.shape != parameter.shape:
-        found = "is missing" if given is None else f"has shape {tuple(given.shape)}"
-        raise ConfigError(
-            f"the weight {name!r} {found}, but this run's has shape {tuple(parameter.shape)}: the model was built with "
-            "other settings, perhaps another softmax. Use the model's own settings."
         )
 
 
