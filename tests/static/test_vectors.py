@@ -202,7 +202,7 @@ def test_a_model_of_fasttext_gives_vectors_of_unseen_words_too(tmp_path):
     rows = [model.wv[word] for word in ("the", "banks", unicodedata.normalize("NFD", "한국"))]
     np.testing.assert_allclose(found.lookup(["The", "banks", "한국"]), rows, rtol=1e-6)
     assert len(read_static_vectors(tmp_path / "m.bin", words=["banks"], max_words=2)) == 3
-    assert set(vectors_for_words(tmp_path / "m.bin", limit=0, wanted=["banks"]).words) == {*every.words, "banks"}
+    assert set(vectors_for_words(tmp_path / "m.bin", limit=0, counts={"banks": 1}).words) == {*every.words, "banks"}
     (tmp_path / "m.bin").write_bytes((tmp_path / "m.bin").read_bytes()[:60])
     with pytest.raises(TextError, match="is a fastText model that gensim can't read"):
         read_static_vectors(tmp_path / "m.bin")

@@ -10,6 +10,7 @@ perplexities, so a training that was stopped or killed repeats its last epoch an
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -31,7 +32,7 @@ from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.process.torch_settings import training_torch
-from elmo.static.vectors import StaticVectors, knows_no_word, read_static_vectors
+from elmo.static.vectors import StaticVectors, check_coverage, read_static_vectors
 
 # Gives each seed its own range of step seeds.
 _PRIME = 1_000_003
@@ -160,12 +161,11 @@ def bleu(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> t
 
 def _vectors(path: Path, parts: Sequence[Pairs]) -> StaticVectors:
     """Those of the pairs' source words alone: a published file has 2.2 million, and each part keeps a copy."""
-    wanted = {word for part in parts for sentence in part.sources for word in sentence}
+    counts = Counter(word for part in parts for sentence in part.sources for word in sentence)
     # All words are read, and no others made by a fastText model: `CoVeEncoder` has those of the file alone.
     found = read_static_vectors(path)
-    known = tuple(word for word in found.words if word in wanted)
-    if not known:
-        raise knows_no_word(path, len(wanted), "data")
+    check_coverage(path, found, counts)
+    known = tuple(word for word in found.words if word in counts)
     return StaticVectors(known, found.lookup(known))
 
 

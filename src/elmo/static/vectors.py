@@ -12,7 +12,7 @@ import itertools
 import sys
 import unicodedata
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, runtime_checkable
@@ -34,6 +34,8 @@ _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
 _LOOKED_AT = 1 << 16
 _BLOCK = 1 << 20
+# Of a text's tokens. A file of another language still knows names and punctuation.
+_LARGEST_UNKNOWN_SHARE = 0.5
 _OF_NUMBERS = frozenset(b"0123456789+-.,\t abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -135,18 +137,34 @@ def read_static_vectors(
 
 
 def vectors_for_words(
-    path: Path | str, *, limit: int, wanted: Collection[str], errors: OnBadRow = "strict"
+    path: Path | str, *, limit: int, counts: Mapping[str, int], errors: OnBadRow = "strict"
 ) -> StaticVectors:
-    """Vectors of `wanted`, as they are written or lower-cased, and of the first `limit` words (0: of all).
+    """Vectors of a text's words, as they are written or lower-cased, and of the first `limit` words (0: of all).
 
-    `errors`: as for `read_static_vectors`.
-    Raises TextError for a file that can't be read, or that has none of the wanted words.
+    `counts`: how often each word occurs in the text; `errors`: as for `read_static_vectors`. Raises TextError for a
+    file that can't be read; what `check_coverage` raises and warns of.
     """
-    # The wanted words are named with any limit: a fastText model makes vectors of those that it hasn't seen, too.
-    found = read_static_vectors(path, words=wanted, max_words=limit or sys.maxsize, errors=errors)
-    if wanted and not any(found.row(word) is not None for word in wanted):
-        raise knows_no_word(path, len(wanted), "data")
+    # The words are named with any limit: a fastText model makes vectors of those that it hasn't seen, too.
+    found = read_static_vectors(path, words=counts, max_words=limit or sys.maxsize, errors=errors)
+    check_coverage(path, found, counts)
     return found
+
+
+def check_coverage(path: Path | str, static: StaticVectors, counts: Mapping[str, int]) -> None:
+    """TextError if the file's vectors have none of the words of a text, a `TextWarning` if they have less than half of
+    its tokens. `counts`: how often each word occurs in the text."""
+    unknown = [word for word in counts if static.row(word) is None]
+    if counts and len(unknown) == len(counts):
+        raise _knows_no_word(path, len(counts), "data")
+    share = sum(counts[word] for word in unknown) / max(sum(counts.values()), 1)
+    if share > _LARGEST_UNKNOWN_SHARE:
+        examples = ", ".join(repr(word) for word in sorted(unknown, key=lambda word: -counts[word])[:3])
+        warnings.warn(
+            f"{path}: has no vector for {share:.0%} of the data's tokens, such as {examples}; they get zeros. Check "
+            "that it is a file of the data's language and tokenization.",
+            TextWarning,
+            stacklevel=3,
+        )
 
 
 @runtime_checkable
@@ -172,10 +190,10 @@ def require_known_words(encoders: Iterable[object], words: Iterable[str]) -> Non
         if not unknown:
             return
     if unknown:
-        raise knows_no_word(unknown[0].source, len(different), "text")
+        raise _knows_no_word(unknown[0].source, len(different), "text")
 
 
-def knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
+def _knows_no_word(source: Path | str, num_words: int, what: str) -> TextError:
     """What to raise for vectors that have none of the words of `what`, "data" or "text"."""
     return TextError(
         f"{source}: has none of the {num_words:,} distinct words of the {what}, so every token's vector would be 0. "

@@ -8,6 +8,7 @@ scores.json          mean, standard deviation and single scores over the seeds; 
 model/               the model of the seed with the best dev score
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -229,9 +230,9 @@ def _static(
     """The static vectors that all seeds share, and the words that may be trained."""
     if not tokens.static:
         return None, []
-    words = {word for sentence in sentences for word in sentence}
+    counts = Counter(word for sentence in sentences for word in sentence)
     found = {
-        name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
+        name: vectors_for_words(file, limit=tokens.static_words, counts=counts, errors=tokens.static_errors)
         for name, file in tokens.static_files.items()
     }
     return found, sorted({word for sentence in trained for word in sentence})
