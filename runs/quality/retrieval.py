@@ -261,8 +261,8 @@ def encoders_of(embedder: Embedder, name: str, static: str | None, texts: Sequen
     """Each static file and each layer by its name."""
     found: dict[str, Vectors] = {}
     if static:
-        forms = {form for text in texts for token in text for form in (token, token.lower())}
-        known = vectors_for_words(static, limit=1, wanted=forms)
+        counts = Counter(token for text in texts for token in text)
+        known = vectors_for_words(static, limit=1, counts=counts)
         found["static vectors"] = lambda them: [known.lookup(text) for text in them]
 
     @lru_cache(maxsize=2)  # the paragraphs and the questions of one set

@@ -11,6 +11,7 @@ Files are those of `elmo task train sst`. Needs scikit-learn: pip install 'pyelm
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -71,8 +72,8 @@ def accuracy(found: Features, data: Sentences) -> dict[str, float]:
 
 
 def of_static(data: Sentences, path: str) -> Features:
-    words = {form for part in PARTS for one in data[part] for word in one.tokens for form in (word, word.lower())}
-    vectors = vectors_for_words(path, limit=1, wanted=words)
+    counts = Counter(word for part in PARTS for one in data[part] for word in one.tokens)
+    vectors = vectors_for_words(path, limit=1, counts=counts)
     return features(data, vectors.lookup)
 
 

@@ -226,11 +226,11 @@ def test_a_run_is_resumed_with_layers_of_the_precision_it_was_begun_with(train, 
 
 def test_a_run_is_resumed_with_the_static_vectors_it_was_begun_with(train, tmp_path, capsys):
     vectors = tmp_path / "vectors.txt"
-    vectors.write_text("Anna 1 2\nlives 3 4\n")
+    vectors.write_text("Anna 1 2\nsaw 3 4\nthe 5 6\n")
     options = ("--encoder", "none", "--static", str(vectors))
     assert train("run", *options) == 0
     assert train("run", *options, "--resume", "--seeds", "1", "2") == 0
-    vectors.write_text("Anna 1 2\nlives 3 5\n")
+    vectors.write_text("Anna 1 2\nsaw 3 5\nthe 5 6\n")
     assert train("run", *options, "--resume", "--seeds", "1", "2", "3") == 2
     assert "started with the static vectors 'static' of hash" in capsys.readouterr().err
     path = tmp_path / "run" / "run.json"

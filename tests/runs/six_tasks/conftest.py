@@ -87,7 +87,9 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
     (tmp_path / "data" / "films").mkdir()
     lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
     (tmp_path / "data" / "films" / "train.tsv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 0\n" for word in ("the", "Anna", "bad", "film")))
+    (tmp_path / "vectors.txt").write_text(
+        "".join(f"{word} 1 0\n" for word in ("the", "saw", "Anna", "a", "bad", "film"))
+    )
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "ner.toml").write_text("hidden_sizes = [4]\ncharacter_filters = 2\nbatch_size = 10\nepochs = 9\n")
     (tmp_path / "sst.toml").write_text("hidden_size = 4\nepochs = 1\n")

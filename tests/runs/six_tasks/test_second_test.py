@@ -55,7 +55,7 @@ def asked(tmp_path: Path, tiny_bilm) -> list[str]:
         path.write_text(squad_json(*sizes, seed=number))
     (tmp_path / "plan.toml").write_text(SECTION)
     (tmp_path / "squad.toml").write_text("hidden_size = 4\ncharacter_filters = 4\ncharacter_vector = 4\n")
-    (tmp_path / "vectors.txt").write_text("she 1 0\nlives 0 1\n")
+    (tmp_path / "vectors.txt").write_text("she 1 0\nlives 0 1\nWhere 1 1\ndoes 0 2\nlive 2 0\n")
     write(tiny_bilm.to_checkpoint(), tmp_path / "model")
     files = ["--data", str(tmp_path / "data"), "--static", str(tmp_path / "vectors.txt")]
     return ["table1", str(tmp_path / "out"), *files, "--model", str(tmp_path / "model"),

@@ -264,7 +264,7 @@ def test_a_task_begins_with_what_the_autoencoder_has_learned(files, capsys, monk
 )
 def test_errors_name_the_next_step_and_nothing_is_written(files, command, message, capsys):
     (files / "nothing.txt").write_text("\n\n", encoding="utf-8")
-    (files / "w.txt").write_text("the 1 2\n", encoding="utf-8")
+    (files / "w.txt").write_text("the 1 2\ncat 3 4\n고양이 5 6\n", encoding="utf-8")
     assert main(["task", "train", *command.split()]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert message in said
