@@ -31,6 +31,13 @@ def test_blank_lines_and_comments_make_no_sentences(tmp_path):
     assert read(tmp_path, "") == []
 
 
+def test_files_that_were_joined_without_a_blank_line_lose_no_sentence(tmp_path):
+    begin = "# global.columns = ID FORM\n"
+    assert read(tmp_path, f"{begin}1\ta\n2\tb\n{begin}1\tc\n") == [["a", "b"], ["c"]]
+    with pytest.raises(TextError, match=r":3: the sentence ends after word 0, but a multiword token goes on to word 2"):
+        read(tmp_path, f"{begin}1-2\tab\n{begin}1\tc\n")
+
+
 def test_windows_line_ends_and_spaces_inside_words_are_kept_out_and_in(tmp_path):
     text = (row("1", "Việt Nam") + row("2", "_")).replace("\n", "\r\n")
     assert read(tmp_path, text) == [["Việt Nam", "_"]]

@@ -50,22 +50,23 @@ def treebank_sentences(
         sentence.spoil()
 
     for number, line in enumerate(lines, start=first):  # noqa: B007 (the function above uses it)
-        if not line.strip(" \t"):
+        found = _named(line, f"{name}:{number}")
+        is_blank = not line.strip(" \t")
+        # The first line of a file that was joined to another one ends a sentence, too.
+        if found or is_blank:
             if why := sentence.lacks():
                 bad(why)
             if sentence.is_begun:
                 yield sentence
+            names = found or names
             sentence = TreebankSentence(names, format_flags=format_flags)
-        elif line == UNDECODABLE:
+        if line == UNDECODABLE:
             sentence.spoil()
         elif line.startswith("#"):
-            if found := _named(line, f"{name}:{number}"):
-                names = found
-                sentence = TreebankSentence(names, format_flags=format_flags)
             sentence.text.append(line)
             if on_new_document is not None and _NEW_DOCUMENT.match(line):
                 on_new_document()
-        elif not sentence.is_bad and (why := sentence.add(line, number)):
+        elif not is_blank and not sentence.is_bad and (why := sentence.add(line, number)):
             bad(why)
     if why := sentence.lacks():
         bad(why)
