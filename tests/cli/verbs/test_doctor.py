@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+import warnings
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from elmo.ops import native
 from elmo.process.resources import IDLE_THREAD_VARIABLES
 
 torch = pytest.importorskip("torch")
+on_gpu = pytest.importorskip("elmo.ops.projected_lstm.on_gpu")
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -115,6 +117,30 @@ def test_a_library_that_is_missing_or_does_not_load_is_compiled_from_the_sources
         assert "--no-binary pyelmo pyelmo" in findings(capsys)["native library"]["advice"]
     finally:
         native.library.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("warning", "works", "state", "said"),
+    [
+        (None, False, "note", "Triton is not installed"),
+        ("Triton can't compile here (no gcc)", False, "note", "Triton can't compile here (no gcc)"),
+        (None, True, "ok", "Triton compiles them"),
+    ],
+)
+def test_it_says_whether_the_kernels_of_a_gpu_can_be_made(capsys, monkeypatch, warning, works, state, said):
+    def kernels():
+        if warning:
+            warnings.warn(warning, stacklevel=1)
+        return on_gpu if works else None
+
+    monkeypatch.setattr(on_gpu, "kernels", kernels)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA H200")
+    found = findings(capsys)["gpu kernels"]
+    assert found["state"] == state
+    assert said in found["found"]
+    assert ("C compiler" in found["advice"]) == (state == "note")
 
 
 @pytest.mark.parametrize(

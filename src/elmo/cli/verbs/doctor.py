@@ -10,6 +10,7 @@ import platform
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -187,6 +188,7 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         yield Finding("gpu", "ok", f"{', '.join(names)}, CUDA {torch.version.cuda}")
+        yield _gpu_kernels()
     elif torch.version.cuda is not None:
         advice = f"if this machine has none, this build saves several GB: {_CPU_BUILD}"
         found = f"none in use, but torch comes with CUDA {torch.version.cuda}"
@@ -196,6 +198,17 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
         yield Finding("gpu", "note", "there is a driver, but this build of torch is for CPUs only", advice)
     else:
         yield Finding("gpu", "ok", "none; this build of torch is for CPUs only")
+
+
+def _gpu_kernels() -> Finding:
+    from elmo.ops.projected_lstm import on_gpu
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if on_gpu.kernels() is not None:
+            return Finding("gpu kernels", "ok", "Triton compiles them")
+    found = str(caught[0].message) if caught else "Triton is not installed: the gates of an LSTM are slower"
+    return Finding("gpu kernels", "note", found, "pip install triton, and a C compiler (gcc or clang)")
 
 
 def _idle_threads() -> Finding:

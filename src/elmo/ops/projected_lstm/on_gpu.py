@@ -22,19 +22,19 @@ def ran(name: str, tensors: Sequence[Tensor], clip: float | None) -> bool:
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return False
     version = PASSES[name].get(native_passes.types_of(tensors))
-    kernels = _kernels()
-    if version is None or kernels is None:
+    found = kernels()
+    if version is None or found is None:
         return False
     sizes: dict[str, int] = {}
     addresses_of(version.name, version.arguments, tensors, sizes, native_passes.described)
     if min(sizes.values()) > 0:
         with torch.cuda.device(device):
-            getattr(kernels, name)(tensors, clip, **sizes)
+            getattr(found, name)(tensors, clip, **sizes)
     return True
 
 
 @functools.cache
-def _kernels() -> ModuleType | None:
+def kernels() -> ModuleType | None:
     """The kernels, if there is a Triton that works."""
     if find_spec("triton") is None:
         return None
