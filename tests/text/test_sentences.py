@@ -201,6 +201,23 @@ def test_progress_adds_up_to_the_size_of_the_file(tmp_path):
     assert sum(told) == path.stat().st_size
 
 
+@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_a_damaged_stream_behind_a_whole_one_does_not_end_the_text(tmp_path, ending, pack):
+    one, other = pack(b"first\n" * 9), pack(b"second\n" * 20_000)
+    path = written(tmp_path, one + other + bytes(8), f"text.txt.{ending}")  # end to end, as pbzip2 and cat make them
+    assert len(list(read_sentences(path))) == 20_009
+    for behind in (bytes([other[0] ^ 1]) + other[1:], b"hello"):
+        path.write_bytes(one + behind)
+        with pytest.raises(TextError, match=rf"text.txt.{ending}: can't be read beyond line 9: .*download it again"):
+            list(read_sentences(path))
+    path.write_bytes(one + other[:-9])
+    with pytest.raises(TextError, match=r"can't be read beyond line \d+: it is cut off"):
+        list(read_sentences(path))
+    path.write_bytes(b"" if ending != "gz" else one[:5])
+    with pytest.raises(TextError, match=r"can't be read beyond line 0: it is cut off"):
+        list(read_sentences(path))
+
+
 @pytest.fixture
 def zstd(tmp_path):
     """Packs as the zstd program does; without anything that can, its tests are skipped."""

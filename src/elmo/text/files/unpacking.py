@@ -15,6 +15,7 @@ from elmo.process.extra_library import extra_library
 
 PARQUET = ".parquet"
 _ROWS_AT_ONCE = 1024
+_BLOCK_BYTES = 1 << 16
 
 
 def _open_zstd(raw: BinaryIO) -> Any:
@@ -28,19 +29,45 @@ def _open_zstd(raw: BinaryIO) -> Any:
 
     def blocks() -> Iterator[bytes]:
         try:
-            with zstd.open(raw) as content:
-                yield from iter(content.read1, b"")
+            yield from _unpacked(raw, zstd.ZstdDecompressor)
         except zstd.ZstdError as error:
             raise OSError(f"it isn't Zstandard, or damaged ({error})") from None
 
     return io.BufferedReader(Joined(blocks()))
 
 
+def _open_streams(make: Callable[[], Any], raw: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(Joined(_unpacked(raw, make)))
+
+
+def _unpacked(raw: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
+    """The content of streams that lie end to end, maybe with zeros behind them, in blocks. `make`: what unpacks one.
+
+    The own readers of bz2 and lzma end without an error where a later stream's beginning is damaged.
+    """
+    rest = raw.read(io.DEFAULT_BUFFER_SIZE)
+    while True:
+        stream = make()
+        while not stream.eof:
+            given = b""
+            if stream.needs_input:
+                given, rest = rest or raw.read(io.DEFAULT_BUFFER_SIZE), b""
+                if not given:
+                    raise EOFError("the file ends inside of a stream")
+            if block := stream.decompress(given, _BLOCK_BYTES):
+                yield block
+        rest = stream.unused_data.lstrip(b"\0")
+        while not rest and (more := raw.read(io.DEFAULT_BUFFER_SIZE)):
+            rest = more.lstrip(b"\0")
+        if not rest:
+            return
+
+
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": gzip.open,
     ".tgz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
+    ".xz": partial(_open_streams, lzma.LZMADecompressor),
+    ".bz2": partial(_open_streams, bz2.BZ2Decompressor),
     ".zst": _open_zstd,
 }
 """Ending -> what unpacks such a file."""
