@@ -7,6 +7,7 @@ import pytest
 from elmo.errors import ConfigError, TextError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
+from elmo.text.vocabulary import BEGINNING_MARK
 
 WORDS = {"<S>": 1, "</S>": 2, "<UNK>": 3, "cat": 4}
 
@@ -33,6 +34,17 @@ def test_a_word_list_without_a_needed_word_is_refused(missing):
 
 def test_words_are_cut_before_they_are_looked_up():
     assert WordMap({**WORDS, "catal": 9}, max_characters=5).ids(["catalogue", "cat"]).tolist() == [9, 4]
+
+
+def test_an_unlisted_word_has_the_id_of_its_longest_beginning():
+    listed = {"<S>": 1, "</S>": 2, "<UNK>": 3, "walk": 4, f"wal{BEGINNING_MARK}": 5, f"walke{BEGINNING_MARK}": 6}
+    tokens = ["walk", "walks", "walked", "wal", "<S>"]
+    assert WordMap(listed).ids(tokens).tolist() == [4, 5, 6, 3, 1]
+    assert TokenMap.from_dict(TokenMap(None, WordMap(listed)).to_dict()).ids(tokens).words.tolist() == [4, 5, 6, 3, 1]
+    certain = WordMap(listed, unknown=None)
+    assert certain.ids(["walks"]).tolist() == [5]
+    with pytest.raises(TextError, match="the word 'wal' is not"):
+        certain.ids(["wal"])
 
 
 def test_a_map_gives_what_its_parts_give():

@@ -6,6 +6,7 @@ both. Id 0 always means "no token here".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,16 @@ import numpy as np
 from elmo.errors import ConfigError, TextError
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
+from elmo.text.vocabulary import Beginnings
 
 
 @dataclass(frozen=True)
 class WordMap:
-    """Words -> ids, which count from 1."""
+    """Words -> ids, which count from 1. A word that isn't listed has that of its longest beginning that is."""
 
     words: Mapping[str, int] = field(repr=False)
     unknown: str | None = "<UNK>"
-    """The word that replaces every word that isn't listed; None: such a word is an error."""
+    """The word that replaces every word without an id; None: such a word is an error."""
     max_characters: int | None = None
     """Words are cut to this many characters before they are looked up; None: never."""
     boundary_tokens: tuple[str, str] = (BEGIN_SENTENCE, END_SENTENCE)
@@ -34,11 +36,18 @@ class WordMap:
                 "Add it at the line the weights expect, or pass the vocabulary the model was trained with."
             )
 
+    @cached_property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self.words)
+
     def ids(self, tokens: Sequence[str]) -> Int[np.ndarray, " tokens"]:
         """The id of each token, int64."""
         fallback = None if self.unknown is None else self.words[self.unknown]
-        cut = self.max_characters
-        ids = [self.words.get(token[:cut], fallback) for token in tokens]
+        cut, beginnings = self.max_characters, self._beginnings
+        ids = [
+            beginnings.id(word, fallback) if (found := self.words.get(word)) is None else found
+            for word in (token[:cut] for token in tokens)
+        ]
         if None in ids:
             word = tokens[ids.index(None)]
             raise TextError(

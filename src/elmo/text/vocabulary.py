@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
+
+T = TypeVar("T")
 
 UNKNOWN = "<UNK>"
 SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
@@ -39,6 +42,21 @@ which takes no space, keeps it apart from the ellipses of texts."""
 def is_beginning(entry: str) -> bool:
     """Whether an entry of a vocabulary is a beginning, not a word."""
     return len(entry) > len(BEGINNING_MARK) and entry.endswith(BEGINNING_MARK)
+
+
+class Beginnings:
+    """The beginnings among the entries of a list: tokens -> the id of the longest one."""
+
+    def __init__(self, ids: Mapping[str, int]) -> None:
+        self._ids = {entry.removesuffix(BEGINNING_MARK): index for entry, index in ids.items() if is_beginning(entry)}
+        self._longest = max(map(len, self._ids), default=0)
+
+    def id(self, token: str, otherwise: T) -> int | T:
+        """The id of the longest beginning of `token` that is listed, or `otherwise`."""
+        for length in range(min(self._longest, len(token) - 1), 0, -1):
+            if (found := self._ids.get(token[:length])) is not None:
+                return found
+        return otherwise
 
 
 class TargetIds:
@@ -54,11 +72,8 @@ class TargetIds:
             )
         ids |= {word: entries.index(word) for word in SPECIAL_WORDS}
         self.begin, self.end, self.unknown = (ids[word] for word in SPECIAL_WORDS)
-        self._beginnings = {
-            entry.removesuffix(BEGINNING_MARK): index for entry, index in ids.items() if is_beginning(entry)
-        }
+        self._beginnings = Beginnings(ids)
         self._words = {word: index for word, index in ids.items() if not is_beginning(word)}
-        self._longest = max(map(len, self._beginnings), default=0)
 
     def __contains__(self, token: object) -> bool:
         """Whether `token` itself is listed."""
@@ -67,13 +82,7 @@ class TargetIds:
     def id(self, token: str) -> int:
         """The id of `token` if it is listed, else of its longest beginning that is, else of `<UNK>`."""
         found = self._words.get(token)
-        return self._beginning(token) if found is None else found
-
-    def _beginning(self, token: str) -> int:
-        for length in range(min(self._longest, len(token) - 1), 0, -1):
-            if (found := self._beginnings.get(token[:length])) is not None:
-                return found
-        return self.unknown
+        return self._beginnings.id(token, self.unknown) if found is None else found
 
 
 LONGEST_BEGINNING = 8

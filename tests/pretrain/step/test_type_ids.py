@@ -1,13 +1,17 @@
 """What a model reads of the word types: bytes, words, or the characters of a dictionary made from the text."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.setup import TypeIds, dictionary_of
+from elmo.text.vocabulary import is_beginning
 
 
 def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_unknown() -> None:
@@ -37,3 +41,18 @@ def test_types_have_the_ids_that_the_models_own_map_gives_their_words(
             assert np.array_equal(found.numpy(), wanted)
             assert found.min() >= 1
     assert words is None or words.max() <= len(data.vocabulary)
+
+
+def test_a_word_that_is_known_by_its_beginning_is_read_by_it_also_after_training(
+    tmp_path: Path, recipe: PretrainConfig
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat\nwalked walking walks\ntalked the\n" * 2)
+    prepare(text, tmp_path / "data", CorpusSettings(vocab_size=8, num_beginnings=2))
+    data = TrainingData.open(tmp_path / "data")
+    ids = TypeIds.of(replace(recipe, characters="none"), data)
+    assert ids.words is not None
+    assert ids.words.tolist() == ids.token_map.ids(data.types()).words.tolist()
+    walk = data.vocabulary.id("walks") + 1
+    assert is_beginning(data.vocabulary.words[walk - 1])
+    assert ids.token_map.ids(["walker", "walks", "dog"]).words.tolist() == [walk, walk, data.vocabulary.unknown_id + 1]
