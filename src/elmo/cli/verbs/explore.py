@@ -36,7 +36,8 @@ class Arguments:
     model: Annotated[
         tuple[str, ...], As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")
     ] = ()
-    """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
+    """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models; with --text the English
+    one)."""
     text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
     """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
     tokenizer: TokenizerChoice = "auto"
