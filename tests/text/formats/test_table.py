@@ -72,3 +72,15 @@ def test_bad_rows_are_listed_and_skipped():
     found = rows('text,id\na,1\n"b" c,2\nd,3\n', on_bad_line=lambda number, _: listed.append(number))
     assert found == ["a", "", "d"]
     assert listed == [3]
+
+
+@pytest.mark.parametrize("wrong", [b"\xff", b"a\rb"])
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_a_bad_line_inside_of_a_cell_takes_its_row_and_no_other(tmp_path, place, wrong):
+    lines = [b"text,id", b'"one', b"two,", b'three",1', b"four,2", b"five,3"]
+    lines[place] = lines[place].replace(b"e", wrong) if place != 2 else b"two," + wrong
+    (tmp_path / "t.csv").write_bytes(b"\n".join([*lines, b""]))
+    listed: list[int] = []
+    _, found = rows_and_form(tmp_path / "t.csv", errors="skip", on_bad_line=lambda number, _: listed.append(number))
+    assert list(found) == [(2, ""), (5, "four"), (6, "five")]
+    assert listed == [place + 1]

@@ -17,6 +17,9 @@ Remedy = Literal["encode or skip", "encode", "convert"]
 """What helps against a line that can't be decoded: to name the encoding; to skip the line, except in labelled data;
 only to convert the file, where its format says UTF-8."""
 
+WRONG = "\udc00"
+"""Half of a surrogate pair, which no line has that could be decoded."""
+
 _MARK = "\ufeff"  # of the byte order
 _BOM = _MARK.encode()
 # Bytes above ASCII; in text of Latin letters few of them stand together.
@@ -61,12 +64,13 @@ def decoded(
     encoding: str,
     on_bad_line: BadLine | None,
     first: int = 1,
-    instead: str = "",
+    instead: str | None = "",
     remedy: Remedy = "encode or skip",
 ) -> Iterator[str]:
     """Each line's text without its end; `instead` of a bad one, if there is someone to tell, else TextError.
 
-    `first`: the number of the first of `lines` in the file. A byte order mark at the beginning of a line is left out:
+    `instead`: None: the line itself, with `WRONG` where it is wrong. `first`: the number of the first of `lines` in the
+    file. A byte order mark at the beginning of a line is left out:
     files that were joined keep theirs. `remedy`: the message's next step.
     """
     for number, line in enumerate(lines, start=first):
@@ -86,11 +90,11 @@ def decoded(
             yield text
             continue
         report(on_bad_line, number, message)
-        yield instead
+        yield _marked(line, encoding) if instead is None else instead
 
 
 def decoded_block(
-    block: bytes, name: str, encoding: str, on_bad_line: BadLine | None, first: int = 1, instead: str = ""
+    block: bytes, name: str, encoding: str, on_bad_line: BadLine | None, first: int = 1, instead: str | None = ""
 ) -> Iterable[str]:
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
@@ -110,6 +114,11 @@ def decoded_block(
         if any("\r" in line for line in lines):
             return decoded(_split(block), name, encoding, on_bad_line, first, instead)
     return lines
+
+
+def _marked(line: bytes, encoding: str) -> str:
+    text = line.decode(encoding, "replace").removesuffix("\n").rstrip("\r")
+    return text.replace("\ufffd", WRONG).replace("\r", WRONG)
 
 
 def _check_mark(start: bytes, name: str, encoding: str) -> None:

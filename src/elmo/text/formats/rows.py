@@ -168,8 +168,10 @@ def rows_of(
     return lines
 
 
-def bad_line_of(format: Format) -> str:
-    """What `rows_of` gets instead of a line that couldn't be decoded."""
+def bad_line_of(format: Format) -> str | None:
+    """What `rows_of` gets instead of a line that couldn't be decoded, as `decoded` takes it."""
+    if format == "csv":  # the line may begin or end a cell of several
+        return None
     return UNDECODABLE if format in ("conllu", "conll", "fasta") else ""
 
 

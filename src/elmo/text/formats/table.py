@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from elmo.errors import TextError
-from elmo.text.files.decoding import BadLine, report
+from elmo.text.files.decoding import WRONG, BadLine, report
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMES_SHOWN = 12
@@ -47,7 +47,7 @@ def table_rows(
     for line, cells in found:
         if isinstance(cells, csv.Error):
             what = f"not valid CSV ({cells})"
-        elif not cells:
+        elif not cells or any(WRONG in cell for cell in cells):  # what is wrong was reported
             yield ""
             continue
         elif len(cells) <= column:
