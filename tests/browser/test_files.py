@@ -140,6 +140,25 @@ def test_a_file_that_was_cut_off_is_refused(kept, javascript, folder):
         javascript(LOAD, where=str(folder))
 
 
+def test_a_header_without_metadata_is_refused(javascript, folder):
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length]) | {"__metadata__": None}
+    path.write_bytes(
+        content[:8] + json.dumps(header, separators=(",", ":")).encode().ljust(length) + content[8 + length :]
+    )
+    with pytest.raises(Refused, match="the tensors don't have the SHA-256 that was stored with them"):
+        javascript(LOAD, where=str(folder))
+
+
+def test_what_config_json_does_not_say_is_an_empty_object(javascript, folder):
+    facts = json.loads((folder / "config.json").read_text())
+    del facts["metadata"]
+    (folder / "config.json").write_text(json.dumps(facts))
+    assert javascript(LOAD, where=str(folder))["metadata"] == {}
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "softmax.safetensors"])
 def test_a_single_wrong_bit_is_noticed(name, javascript, folder):
     content = bytearray((folder / name).read_bytes())

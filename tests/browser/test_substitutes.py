@@ -56,3 +56,19 @@ def test_what_can_not_be_asked_for_is_refused(javascript, tmp_path):
         javascript(SUBSTITUTES, folder=str(tmp_path / "model"), gaps=[(["a"], 1, 1)])
     with pytest.raises(Refused, match=r"count must be a whole number of at least 1 \(got 0\)"):
         javascript(SUBSTITUTES, folder=str(tmp_path / "model"), gaps=[(["a"], 0, 0)])
+
+
+def test_calls_while_the_softmax_is_missed_are_all_told_so_and_a_later_one_finds_it(javascript, tmp_path):
+    write(random_checkpoint(TINY, words=70), tmp_path / "model")
+    code = """
+    const { readFileSync, readdirSync } = await import("node:fs");
+    const read = (name) => [name, readFileSync(`${given.folder}/${name}`)];
+    const { "softmax.safetensors": softmax, ...others } = Object.fromEntries(readdirSync(given.folder).map(read));
+    const elmo = await load(undefined, { files: others });
+    const told = [];
+    for (let i = 0; i < 60; i++, await null) told.push(elmo.substitutes(["w1"], 0, 1).catch((error) => error.name));
+    const before = [...new Set(await Promise.all(told))];
+    others["softmax.safetensors"] = softmax;
+    return { before, after: (await elmo.substitutes(["w1"], 0, 1)).both.best.length };
+    """
+    assert javascript(code, folder=str(tmp_path / "model")) == {"before": ["ElmoError"], "after": 1}

@@ -98,13 +98,11 @@ class Elmo {
     if (!Number.isInteger(count) || count < 1) {
       throw new ElmoError(`count must be a whole number of at least 1 (got ${told(count)}): it is the number of words returned.`);
     }
-    this.#softmax ??= this.#loadSoftmax();
-    try {
-      return (await this.#softmax).substitutes(tokens, place, count);
-    } catch (error) {
-      if (!(await this.#softmax.then(() => true, () => false))) this.#softmax = null; // may succeed the next time
+    this.#softmax ??= this.#loadSoftmax().catch((error) => {
+      this.#softmax = null; // may succeed the next time
       throw error;
-    }
+    });
+    return (await this.#softmax).substitutes(tokens, place, count);
   }
 
   async #loadSoftmax() {
@@ -123,7 +121,7 @@ class Elmo {
 
   describe() {
     const { layers, dimensions } = this.#network;
-    const { config, metadata } = structuredClone({ config: this.#architecture.config, metadata: this.#architecture.facts.metadata });
+    const { architecture: config, metadata = {} } = structuredClone(this.#architecture.facts);
     return { layers, dimensions, exact: this.#exact, state: "zero", boundaries: [...BOUNDARIES], config, metadata };
   }
 }

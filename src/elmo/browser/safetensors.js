@@ -18,10 +18,10 @@ export function readTensors(bytes, name) {
     throw damaged(name, error.message);
   }
   if (header === null || typeof header !== "object") throw damaged(name, "its header has no tensors");
-  const { __metadata__: metadata = {}, ...entries } = header;
+  const { __metadata__: metadata, ...entries } = header;
   const tensors = new Map();
   for (const [tensor, entry] of Object.entries(entries)) tensors.set(tensor, tensorOf(bytes, 8 + length, entry, name, tensor));
-  return { tensors, metadata };
+  return { tensors, metadata: metadata ?? {} };
 }
 
 /** A tensor with its steps, if it has some. */

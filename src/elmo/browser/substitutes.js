@@ -22,13 +22,6 @@ export class Softmax {
       );
     }
     this.words = readVocabulary(vocabulary);
-    const source = new Source(tensors, "softmax.safetensors", "vocab.txt");
-    const [weight, bias] = [source.take("weight", this.words.length, network.size), source.take("bias", this.words.length)];
-    source.refuseRest();
-    this.kind = weight.type === "I8" ? KIND.storedInt8 : KIND.float32;
-    this.weight = network.kernels.weight(this.kind, weight);
-    this.bias = network.kernels.bias(bias);
-    this.ids = new Map(this.words.map((word, id) => [word, id]));
     this.special = [...BOUNDARIES, UNKNOWN].map((word) => this.words.indexOf(word));
     if (this.special.includes(-1)) {
       throw new ElmoError(
@@ -36,6 +29,13 @@ export class Softmax {
           "boundaries and unknown tokens. Get the model again.",
       );
     }
+    const source = new Source(tensors, "softmax.safetensors", "vocab.txt");
+    const [weight, bias] = [source.take("weight", this.words.length, network.size), source.take("bias", this.words.length)];
+    source.refuseRest();
+    this.kind = weight.type === "I8" ? KIND.storedInt8 : KIND.float32;
+    this.weight = network.kernels.weight(this.kind, weight);
+    this.bias = network.kernels.bias(bias);
+    this.ids = new Map(this.words.map((word, id) => [word, id]));
   }
 
   /** {forward, backward, both} -> {best, probability, rank}, of the directions that the model has. */
