@@ -58,14 +58,15 @@ def test_a_tagger_learns_what_stands_in_the_words(tmp_path, train_sentences, dev
     assert lines[-1]["loss"] < lines[0]["loss"] / 10
 
 
-@pytest.mark.parametrize("looks", [0, 7, 11])
+@pytest.mark.parametrize("looks", [0, 7, 11])  # 11: while it is scored
 def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks, stop_after):
-    whole = run(tmp_path / "whole", train_sentences, dev_sentences)
+    settings = replace(SETTINGS, decay="linear")
+    whole = run(tmp_path / "whole", train_sentences, dev_sentences, settings)
     with pytest.raises(Interrupted, match="Continue with the same command and --resume"):
-        run(tmp_path / "cut", train_sentences, dev_sentences, flag=stop_after(looks))
+        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=stop_after(looks))
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", train_sentences, dev_sentences, flag=stop_after(5))
-    assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
+        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=stop_after(5))
+    assert_same(run(tmp_path / "cut", train_sentences, dev_sentences, settings), whole)
 
 
 @pytest.mark.parametrize("looks", [7, 11, 22])

@@ -123,6 +123,7 @@ class _Fit(Generic[S, E, P]):
                 batch=self.position.batch + 1,
                 step=self.position.step + 1,
                 loss=self.position.loss + loss,
+                rate=self.learner.rate,
                 seconds=before + now - clock,
             )
             if self.position.batch < len(self.batches):  # an epoch is done when it is scored
@@ -206,7 +207,7 @@ class _Fit(Generic[S, E, P]):
         return {
             "epoch": epoch,
             "loss": round(position.loss / len(self.batches), 6),
-            "learning_rate": self.learner.rate,
+            "learning_rate": position.rate,
             "seconds": round(position.seconds, 3),
             "scoring_seconds": round(scoring_seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),
