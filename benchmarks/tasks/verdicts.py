@@ -117,7 +117,7 @@ def micro_f1(counts: np.ndarray) -> np.ndarray:
 def decisions(world: World, random: np.random.Generator, draws: int) -> dict[str, list[int]]:
     """What each rule says of each claim of one simulated table: 1 agrees, -1 does not agree, 0 not decided."""
     metric: Metric = micro_f1 if world.items else accuracy
-    kind: MetricKind = "f1" if world.items else "accuracy"
+    kind: MetricKind = "f1" if world.items else "mean"
     counts = simulated(world, random)
     seed = int(random.integers(2**31))
     systems = [

@@ -38,7 +38,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elmo.process.extra_library import extra_library
-from elmo.tasks.counts import Metric
+from elmo.tasks.counts import Metric, labelled
 from elmo.tasks.task import MetricKind
 
 LEVEL = 0.95
@@ -88,6 +88,11 @@ class Difference:
         return 2 * _student_t().sf(distance, self.degrees_of_freedom).item()
 
 
+# What rounding leaves of a variance that is 0: the mean of three equal scores is often another number in its last bit.
+# One answer in a million examples that differs gives 1e-8.
+_ROUNDING = 1e-18
+
+
 def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Difference:
     """The sum of systems' mean scores, each times its sign; each system may occur once.
 
@@ -102,7 +107,7 @@ def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Dif
     over_examples = _variance_over_examples(terms) if resampled else 0.0
     over_seeds = math.fsum(_variance_over_seeds(scored, resampled) for _, scored in terms)
     variance = over_examples + over_seeds
-    if variance <= 0:
+    if variance <= _ROUNDING:
         return Difference(mean, None, threshold=threshold, over_examples=resampled)
     degrees = _degrees_of_freedom(variance, over_examples, terms)
     return Difference(mean, math.sqrt(variance), degrees, threshold, resampled)
@@ -201,10 +206,15 @@ def summed_by_unit(
 def effective_units(counts: Float[np.ndarray, "seeds units counts"], kind: MetricKind) -> float:
     """How many units of equal size are worth as much: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
 
-    A unit's size is the number of its examples, or for an F1 the sum of its counts. A few long documents among short
-    ones decide a score almost alone.
+    A unit's size is the number of its examples, for an accuracy of what they have labels for (the tokens of a tagged
+    sentence), and for an F1 the sum of its counts. A few long documents among short ones decide a score almost alone.
     """
-    sizes = counts[..., -1].sum(axis=0) if kind in ("accuracy", "mean") else counts.sum(axis=(0, 2))
+    if kind == "mean":
+        sizes = counts[..., -1].sum(axis=0)
+    elif kind == "accuracy":
+        sizes = labelled(counts).sum(axis=0)
+    else:
+        sizes = counts.sum(axis=(0, 2))
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 

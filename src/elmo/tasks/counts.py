@@ -110,8 +110,14 @@ def _micro_f1(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "...
 
 
 def _accuracy(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
-    found, _, missed = np.moveaxis(_by_label(counts, 3).sum(axis=-2), -1, 0)
-    return _percent(found, found + missed)
+    found = _by_label(counts, WIDTHS["accuracy"])[..., 0].sum(axis=-1)
+    return _percent(found, labelled(counts))
+
+
+def labelled(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
+    """Of an accuracy, how many items have a label in the gold data: those found and those missed."""
+    by_label = _by_label(counts, WIDTHS["accuracy"])
+    return by_label[..., 0].sum(axis=-1) + by_label[..., 2].sum(axis=-1)
 
 
 def _mean(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
