@@ -110,7 +110,7 @@ def model_folder(name: str, model: Explored) -> Path:
     config, folder = model.model.embedder.config, model.folder
     if config.characters != "bytes" or config.num_words or config.direction != "both":
         raise ConfigError(
-            f"{name} can't be exported: elmo.js computes models that read bytes in both directions, and this one reads "
+            f"{name} can't be exported: the page shows models that read bytes in both directions, and this one reads "
             f"{config.characters or 'words'}, direction {config.direction}. Export its examples alone with "
             "--answers-only."
         )

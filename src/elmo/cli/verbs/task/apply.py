@@ -24,7 +24,7 @@ from elmo.cli.arguments import (
     refuse_ignored,
 )
 from elmo.cli.early_checks import As
-from elmo.cli.inputs import ReadingFlags, print_first_look, vocabulary_of
+from elmo.cli.inputs import print_first_look, vocabulary_of
 from elmo.cli.output import list_skipped, result_file
 from elmo.cli.verbs.task.score import print_note, print_scores
 from elmo.errors import WeightFileError
@@ -72,6 +72,13 @@ class Evaluate(_Loading):
 
 
 @dataclass(frozen=True)
+class _AsInTraining(Reading):
+    """Tokens of labelled files keep their marks in training."""
+
+    plain_quotes: tyro.conf.Suppress[bool] = False
+
+
+@dataclass(frozen=True)
 class Predict(_Loading):
     """Predict on unlabelled input, for most tasks one sentence per line. The predictions for several files follow one
     another; with --json, each names its file."""
@@ -83,7 +90,7 @@ class Predict(_Loading):
     output: OutputFile[Path | None] = None
     """File for the predictions (default: standard output). srl: .conll writes columns even for text, .props the format
     of srl-eval.pl."""
-    reading: ReadingFlags = field(default_factory=Reading)
+    reading: Annotated[_AsInTraining, tyro.conf.arg(name="")] = field(default_factory=_AsInTraining)
 
 
 def evaluate(argv: list[str]) -> int:
@@ -193,7 +200,7 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
     vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names, is_named=arguments.json and len(names) > 1)
     how = TextReading(
-        **{**vars(reading), "plain_quotes": False},  # training leaves the tokens of labelled files as they are, too
+        **vars(reading),
         on_bad_line=found.skip,
         on_look=lambda look: print_first_look(look, vocabulary, quiet=False, other_model=OTHER_BILM),
     )
