@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import unicodedata
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +73,15 @@ def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased(golden):
     lower, upper, unknown = encoder.embed_iter([["fen", "opal"], ["Fen", "OPAL"], ["zzz", "zzz"]])
     assert np.array_equal(lower, upper)
     assert not np.array_equal(lower, unknown)
+
+
+def test_a_file_may_have_a_words_letters_taken_apart(golden):
+    model = read(golden / "model.params")
+    words = tuple(unicodedata.normalize("NFD", "은행") if word == "fen" else word for word in model.words)
+    apart, plain = Context2VecEncoder(replace(model, words=words)), Context2VecEncoder(model)
+    found, expected = next(apart.embed_iter([["은행", "opal"]])), next(plain.embed_iter([["fen", "opal"]]))
+    assert np.array_equal(found, expected)
+    assert apart.model_hash == Context2VecEncoder(replace(model, words=apart.words)).model_hash
 
 
 def test_torchs_settings_in_the_program_change_no_vector(golden):

@@ -1,6 +1,7 @@
 """MSSG's file of sense vectors: what is written is read again, what is damaged is refused with its line."""
 
 import gzip
+import unicodedata
 
 import numpy as np
 import pytest
@@ -50,6 +51,12 @@ def test_what_is_written_is_read_again(tmp_path, is_maxout, suffix):
     if not is_maxout:
         np.testing.assert_array_equal(found.centroids, senses.centroids)
     assert content.splitlines()[0] == f"3 4 3 {int(is_maxout)}".encode()
+
+
+def test_words_are_read_in_composed_form_unless_that_has_a_row_too(tmp_path):
+    apart = [unicodedata.normalize("NFD", word) for word in ("은행", "é")]
+    write_sense_vectors(tmp_path / "senses", made((*apart, "é")))
+    assert read_sense_vectors(tmp_path / "senses").static.words == ("은행", apart[1], "é")
 
 
 def test_the_lines_are_a_word_its_global_vector_and_each_sense_with_its_centroid(tmp_path):

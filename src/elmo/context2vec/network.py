@@ -15,6 +15,7 @@ from elmo.embed.encoder import in_equal_lengths
 from elmo.process.device import chosen_device
 from elmo.process.torch_settings import usual_torch
 from elmo.shapes import Float, Int
+from elmo.text.reading.as_trained import composed_words
 from elmo.weights.context2vec import Context2VecModel, Sizes, read
 from elmo.weights.fingerprint import fingerprint
 
@@ -113,13 +114,13 @@ class Context2VecEncoder:
     num_layers, keep_boundaries = 1, False
 
     def __init__(self, model: Context2VecModel, *, device: str = "cpu") -> None:
-        self.words = model.words
+        self.words = composed_words(model.words)
         self.device = chosen_device(device)
         with usual_torch():
             network = Context2Vec.from_model(model).eval().requires_grad_(False)
             self.network = network.to(self.device, torch.float32)
-        self._rows = {word: row for row, word in enumerate(model.words)}
-        self.model_hash = fingerprint(model.tensors, model.words)
+        self._rows = {word: row for row, word in enumerate(self.words)}
+        self.model_hash = fingerprint(model.tensors, self.words)
         """SHA-256 over the weights and the words."""
 
     @classmethod

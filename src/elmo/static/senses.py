@@ -19,6 +19,7 @@ from elmo.shapes import Float, Float32, Int
 from elmo.static.vectors import StaticVectors, require_writable
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import check_is_text_file
+from elmo.text.reading.as_trained import composed_words
 
 _MOST_DIMENSIONS, _MOST_SENSES = 10_000, 1_000
 _FOREIGN = "iso8859-15"
@@ -110,6 +111,7 @@ def write_sense_vectors(path: Path, senses: SenseVectors) -> None:
 def read_sense_vectors(path: Path | str) -> SenseVectors:
     """The vectors of a file in the format above; its words are ISO-8859-15 if not all of them are valid UTF-8.
 
+    The words are in Unicode's composed form (NFC), as all text is that elmo reads, whatever form they have in the file.
     Raises TextError, with file and line, if the file is missing, damaged, over a limit, or not what its first line
     promises.
     """
@@ -137,7 +139,7 @@ def read_sense_vectors(path: Path | str) -> SenseVectors:
     if len(names) < count:
         raise lines.wrong(f"is the last one, with {len(names):,} words, but the first line promises {count:,}")
     shaped = [np.frombuffer(one, np.float32).reshape(-1, dim) for one in (values, vectors, centroids)]
-    static = StaticVectors(_decoded(list(names)), shaped[0])
+    static = StaticVectors(composed_words(_decoded(list(names))), shaped[0])
     return SenseVectors(static, shaped[1], None if is_maxout else shaped[2], np.concatenate([[0], np.cumsum(sizes)]))
 
 

@@ -69,6 +69,15 @@ def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
     return tokens if found == tokens else found
 
 
+def composed_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a table's rows in NFC, as texts have them; one whose composed form has a row, too, stays as it is.
+
+    All of `words` are different.
+    """
+    listed = set(words)
+    return tuple(word if (form := unicodedata.normalize("NFC", word)) in listed else form for word in words)
+
+
 def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
     """The text in Unicode's composed form (NFC), and where each of its characters begins in `text`.
 
