@@ -91,12 +91,19 @@ def _told(table: str, rows: Sequence[Row], verdict: str, measured: Sequence[str]
         is_again = table == "bilms" and re.fullmatch("ELMo of .* beats the baseline", row.claim)  # table 1 has them
         if row.verdict.startswith(verdict) and not is_again:
             gain = "" if table != "table1" or row.difference is None else f" {row.difference:+.1f}"
-            data.setdefault("" if table == "table1" else _shorter(row.claim), []).append(_shorter(row.short) + gain)
+            data.setdefault("" if table == "table1" else _short_claim(row), []).append(_shorter(row.short) + gain)
     parts = []
     for claim, own in data.items():
         where = ("; " if table == "table1" else ", ").join(dict.fromkeys(own))
         parts.append(f"{claim} ({where})" if claim and {*own} != {*measured} else claim or where)
     return "; ".join(parts)
+
+
+def _short_claim(row: Row) -> str:
+    """Where the paper's tasks differ, ours may agree with those in which the claim doesn't hold."""
+    claim = _shorter(row.claim)
+    is_turned = row.verdict.startswith(f"{AGREES} with") and row.difference is not None and row.difference < 0
+    return claim.replace(" > ", " < ") if is_turned else claim
 
 
 _SHORTER = (

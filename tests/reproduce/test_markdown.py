@@ -2,7 +2,7 @@
 
 import re
 
-from elmo.reproduce.markdown import markdown
+from elmo.reproduce.markdown import cautions, markdown
 from elmo.reproduce.tables import aligned
 
 RULES = [{"rule": "handles", "label": "rule: handles", "dev": 31.5, "test": 30.5}]
@@ -131,6 +131,16 @@ def test_test_data_that_were_trained_on_are_said_to_show_nothing(record_of):
 def test_one_unit_of_data_is_said_to_decide_nothing(record_of):
     page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], units=1), [])
     assert "data are one unit" in page and "**not decided**" in page and "at most 5 %" not in page
+
+
+def test_what_is_decided_on_second_test_data_is_compared_with_the_rules_there(record_of):
+    scores = [[60.0, 62.0], [70.0, 72.0]]
+    rules = [{"rule": "words", "label": "rule: words", "dev": 30.0, "test": 30.0, "second_test": 65.0}]
+    record = record_of("table1", scores, test=scores, second_test=scores, rules=rules)
+    said = '**Nothing follows from these scores**: on second test data the rule "words" scores 65.00, "baseline'
+    (caution,) = cautions(record)
+    assert caution.startswith(said)
+    assert caution in markdown(record, [])
 
 
 def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(record_of):

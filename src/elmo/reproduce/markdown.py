@@ -42,25 +42,25 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 def cautions(record: ExperimentRecord) -> list[str]:
     """What makes the scores mean less: held-out data that were trained on, and rules that are as good as a system."""
     remembered = remarks_on_trained_data(record.get("trained_on", {}))
-    return [*(f"**Nothing follows from these scores**: {remark}" for remark in remembered), *_on_rules(record)]
+    on_rules = (caution for data in (record["decided_on"], "second_test") for caution in _on_rules(record, data))
+    return [*(f"**Nothing follows from these scores**: {remark}" for remark in remembered), *on_rules]
 
 
-def _on_rules(record: ExperimentRecord) -> list[str]:
+def _on_rules(record: ExperimentRecord, data: str) -> Iterator[str]:
     """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
 
     If that is the baseline, no comparison with it means anything; otherwise those with that system tell about its
     training, and little about what distinguishes it.
     """
-    data = record["decided_on"]
     best = best_rule(record["rules"], data)
     if best is None:
-        return []
+        return
     rule, score = best
     largest = max(system["share"] for system in record["systems"])  # of figure 1; all others have one share
     whole = [system for system in record["systems"] if data in system and system["share"] == largest]
     below = [system for system in whole if system[data]["mean"] <= score]
     if not below:
-        return []
+        return
     is_general = below == whole or any(system["system"] == "baseline" for system in below)
     found = " and ".join(f'"{system["label"]}" {system[data]["mean"]:.2f}' for system in below)
     what = " and ".join(f'"{system["label"]}"' for system in below)
@@ -69,7 +69,7 @@ def _on_rules(record: ExperimentRecord) -> list[str]:
         if is_general
         else (f"Take {what} with care", "What has not learned the task may fare otherwise with other settings.")
     )
-    return [f'**{told}**: on {data} data the rule "{rule}" scores {score:.2f}, {found}. {follows}']
+    yield f'**{told}**: on {data.replace("_", " ")} data the rule "{rule}" scores {score:.2f}, {found}. {follows}'
 
 
 def _measured(one: dict[str, Any]) -> str:

@@ -81,6 +81,15 @@ def test_a_record_takes_the_place_of_what_was_not_measured(paper_page, folders):
     assert summary[3] == "top layer alone > baseline"
 
 
+def test_a_claim_that_agrees_with_the_task_in_which_it_does_not_hold_is_turned_in_the_summary(paper_page, folders):
+    own = record("reproduction/ner.table3.json")
+    claim = next(one for one in own["claims"] if "both places beats the input" in one["claim"] and one["verdict"])
+    claim |= {"verdict": "agrees with SRL", "difference": -3.0, "interval": [-4.0, -2.0]}
+    (folders.records / "ner.table3.json").write_text(json.dumps(own))
+    summary = {row[0].split(":")[0]: row for row in made(paper_page, "summary", folders)}["[Table 3"]
+    assert "both places < input alone" in summary[2].split("; ")
+
+
 def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(paper_page, folders):
     own = record("reproduction/ner.table1.json") | {"planned_seeds": [1, 2, 3, 4, 5, 6]}
     (folders.records / "ner.table1.json").write_text(json.dumps(own))
