@@ -306,3 +306,119 @@ def test_an_example_that_fails_says_why_in_the_language_of_the_page(opened, addr
     opened.page.click(f"#example-{number}")
     opened.ready("neighbors")
     assert failing.why[language] in opened.page.inner_text(".why.failing")
+
+
+def typed(page, text: str) -> None:
+    page.fill("#typing", text)
+    page.keyboard.press("Enter")
+
+
+@pytest.fixture
+def late(start) -> list:
+    """The requests for tokens, which are answered when a test lets them."""
+    held = []
+    start.page.route("**/explorer/api/tokens", lambda route: held.append(route))
+    return held
+
+
+def let(page, held: list, place: int) -> None:
+    while len(held) <= place:
+        page.wait_for_timeout(20)
+    with page.expect_response("**/explorer/api/tokens"):
+        held[place].continue_()
+    page.wait_for_timeout(200)
+
+
+def test_of_two_typed_sentences_the_last_one_stays_whichever_answer_comes_first(start, late):
+    start.page.click("#edit-0")
+    typed(start.page, "first words")
+    typed(start.page, "other words")
+    for place in (1, 0):
+        let(start.page, late, place)
+        assert start.texts(".sentence.A .token") == ["other", "words"]
+
+
+def test_a_typed_sentence_that_was_cancelled_or_whose_place_is_gone_does_not_come_back(start, late):
+    before = start.texts(".sentence.A .token")
+    start.page.click("#edit-0")
+    typed(start.page, "first words")
+    start.page.keyboard.press("Escape")
+    let(start.page, late, 0)
+    assert start.texts(".sentence.A .token") == before
+    kept = start.texts(".sentence.B .token")
+    start.page.click("#edit-1")
+    typed(start.page, "other words")
+    start.page.click("#remove-0")
+    let(start.page, late, 1)
+    assert start.texts(".token") == kept
+
+
+def test_an_answer_closes_no_editor_of_another_sentence(start, late):
+    start.page.click("#edit-0")
+    typed(start.page, "first words")
+    start.page.click("#edit-1")
+    start.page.fill("#typing", "half a sen")
+    let(start.page, late, 0)
+    assert start.texts(".sentence.A .token") == ["first", "words"]
+    assert start.page.input_value("#typing") == "half a sen"
+
+
+def test_keys_of_an_input_method_send_and_cancel_nothing(start):
+    start.page.click("#edit-0")
+    start.page.fill("#typing", "한글 문장")
+    for key in ("Enter", "Escape"):
+        start.page.locator("#typing").dispatch_event("keydown", {"key": key, "isComposing": True})
+    start.page.wait_for_timeout(200)
+    assert start.page.input_value("#typing") == "한글 문장"
+    assert not any(url.endswith("/tokens") for url in start.requests)
+
+
+def test_a_link_that_is_opened_while_somebody_types_closes_the_editor(start):
+    start.page.click("#add")
+    start.page.evaluate("location.hash = 's=0|one sentence'")
+    start.page.wait_for_function("document.querySelectorAll('.token').length === 2")
+    assert start.page.locator("#typing").count() == 0 and start.page.locator("#add").is_visible()
+
+
+def test_a_view_whose_turn_is_over_dims_no_other(start):
+    held = []
+    start.page.route("**/explorer/api/substitutes", lambda route: held.append(route))
+    start.page.evaluate("for (const view of ['gap', 'neighbors']) document.getElementById(`tab-${view}`).click()")
+    start.page.wait_for_timeout(400)
+    assert held and start.page.locator("#view.waiting").count() == 0
+
+
+def test_what_can_not_be_shown_is_said_and_not_dimmed(opened, address):
+    def without_softmax(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace('"has_softmax":true', '"has_softmax":false'))
+
+    held = []
+    opened.page.route(re.compile(r"/explorer(#.*)?$"), without_softmax)
+    opened.page.route("**/explorer/api/occurrences", lambda route: held.append(route))
+    opened.go(f"{address}/explorer#lang=en")
+    opened.page.click("#tab-map")
+    opened.page.wait_for_selector("#view.waiting")
+    opened.page.click("#tab-gap")
+    assert "no softmax file" in opened.page.inner_text(".problem")
+    assert opened.page.locator("#view.waiting").count() == 0
+
+
+def test_arrow_keys_scroll_a_table_that_has_the_focus(opened, address):
+    opened.page.set_viewport_size({"width": 390, "height": 900})
+    opened.go(f"{address}/explorer#view=compare&lang=en")
+    before = opened.page.locator(PRESSED).evaluate_all("all => all.map((one) => one.id)")
+    opened.page.locator(".scroll").focus()
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+    assert opened.page.locator(PRESSED).evaluate_all("all => all.map((one) => one.id)") == before
+
+
+def test_a_search_of_the_map_ends_with_its_map(start):
+    start.view("map")
+    start.page.fill("#find", "water")
+    start.page.click("#token-0-0")
+    start.page.wait_for_function("document.querySelector('#find').value === ''")
+    start.page.focus("#find")
+    start.page.keyboard.press("Enter")
+    assert start.page.locator(".point.read").count() == 0

@@ -5,6 +5,8 @@ import json
 from tests.explorer.test_local import node
 from tests.explorer.test_page_files import FOLDER
 
+from elmo.text.tokenizer import tokenizer
+
 PROGRAM = """
 import { codeOf, pageWithAnswers } from "%s/share.js";
 import { readFileSync } from "node:fs";
@@ -43,3 +45,17 @@ def test_code_has_a_command_only_if_it_marks_the_same_place():
     assert bracket["code"]["command"] == "" and json.dumps(["a", "[", "b"]) in bracket["code"]["python"].replace(
         ",", ", "
     )
+
+
+def test_a_link_keeps_the_tokens_that_the_tokenizer_gives():
+    program = """
+    import { fromFragment, toFragment } from "%s/state.js";
+    import { readFileSync } from "node:fs";
+    globalThis.navigator ??= { language: "en" };
+    const tokens = JSON.parse(readFileSync(0, "utf8")), model = { name: "small-en", layers: 3, examples: [] };
+    const state = { ...fromFragment("", { models: [model] }), sentences: [{ tokens, place: tokens.length - 1 }] };
+    console.log(JSON.stringify(fromFragment(toFragment(state), { models: [model] }).sentences[0]));
+    """
+    tokens = tokenizer("auto")("a\ufeffb , \u200bc\u2060 + %26 = d|e .")  # whose marks show that they are apart
+    assert node(program % FOLDER.as_uri(), tokens) == {"tokens": tokens, "place": len(tokens) - 1}
+    assert "a\ufeffb" in tokens

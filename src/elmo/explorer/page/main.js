@@ -19,7 +19,7 @@ const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, 
 const kept = JSON.parse(document.getElementById("frozen").textContent);
 const engine = new Engine(kept, onProgress);
 const warnings = new Map();  // of the server, by the sentence that they are about
-let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0, progress = {};
+let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0, typed = 0, progress = {};
 
 const parts = {
   header: h("header"), text: h("span", { class: "muted text" }), intro: h("div", { class: "intro" }), progress: h("p", { class: "muted progress" }), sentences: h("section", { class: "card sentences" }),
@@ -37,8 +37,7 @@ async function start() {
   document.addEventListener("click", (event) => isMenuOpen && !event.target.closest("#menu-button") && openMenu(false));
   addEventListener("hashchange", () => {
     if (location.hash.slice(1) === toFragment(state)) return;
-    state = fromFragment(location.hash.slice(1), info);
-    render();
+    change(fromFragment(location.hash.slice(1), info));
   });
   if (asksForTour) startTour();
   else render();
@@ -55,6 +54,7 @@ function change(changes) {
 }
 
 function edit(row, text = null, problem = "") {
+  if (row === null) typed++;
   typing = row === null ? null : { row, text, problem };
   renderBars();
   const input = document.getElementById("typing");
@@ -63,17 +63,22 @@ function edit(row, text = null, problem = "") {
 }
 
 async function type(row, text) {
+  const now = ++typed, name = state.model, before = state.sentences[row];
+  // Meanwhile it may be cancelled or typed otherwise, and what it was typed for may be gone.
+  const isWanted = () => now === typed && name === state.model && row <= state.sentences.length && before?.tokens === state.sentences[row]?.tokens;
   try {
-    const tokens = await engine.ask("tokens", { text, model: state.model });
-    if (tokens.warning) warnings.set(warningKey(state.model, tokens), tokens.warning);
+    const tokens = await engine.ask("tokens", { text, model: name });
+    if (!isWanted()) return;
+    if (tokens.warning) warnings.set(warningKey(name, tokens), tokens.warning);
     const longest = tokens.reduce((best, token, i) => (token.length > tokens[best].length ? i : best), 0);
-    const before = state.sentences[row];
-    const same = before ? tokens.indexOf(before.tokens[before.place]) : -1;
-    const sentences = [...state.sentences];
+    const sentences = [...state.sentences], old = sentences[row];
+    const same = old ? tokens.indexOf(old.tokens[old.place]) : -1;
     sentences[row] = { tokens, place: same >= 0 ? same : longest };
-    change({ sentences, b: row === 0 ? state.b : row });
+    state = { ...state, sentences, b: row === 0 ? state.b : row };
+    if (typing?.row === row) typing = null;
+    render();
   } catch (error) {
-    edit(row, text, error.message);
+    if (isWanted()) edit(row, text, error.message);
   }
 }
 
@@ -157,7 +162,7 @@ async function renderView() {
   parts.view.setAttribute("aria-labelledby", `tab-${view}`);
   const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view === "computation" ? !model().has_computation && words.noComputation : view !== "compare" && !model().text && words.noText;
   if (missing) return problem(missing);
-  const waiting = setTimeout(() => parts.view.classList.add("waiting"), 150);
+  const waiting = setTimeout(() => now === turn && parts.view.classList.add("waiting"), 150);
   try {
     const data = await drawers[view].load(engine, state, model());
     if (now !== turn) return;
@@ -178,6 +183,7 @@ async function renderView() {
 }
 
 function problem(message) {
+  parts.view.classList.remove("waiting");
   delete parts.view.dataset.key;
   delete parts.view.dataset.view;
   show(parts.view, h("p", { class: "problem", role: "alert" }, message));
@@ -259,6 +265,7 @@ function onKey(event) {
     document.getElementById("menu-button").focus();
   }
   if (event.ctrlKey || event.metaKey || event.altKey || parts.dialog.open || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  if (event.key.startsWith("Arrow") && event.target.closest(".scroll, .grid")) return;  // they scroll
   row = Math.min(row, state.sentences.length - 1);
   const focused = /^token-(\d+)-/.exec(document.activeElement?.id ?? "");
   if (focused) row = Number(focused[1]);

@@ -65,6 +65,7 @@ function typingRow({ row, text, problem }, sentence, words, type, edit) {
     "aria-invalid": problem ? "true" : null, "aria-describedby": problem ? "typing-problem" : null, enterkeyhint: "done",
     onkeydown: (event) => {
       event.stopPropagation();
+      if (event.isComposing) return;  // the key is the input method's
       if (event.key === "Enter") submit();
       if (event.key === "Escape") edit(null);
     },

@@ -71,7 +71,7 @@ export function fromFragment(fragment, info) {
 
 function marked(text) {
   const [, place, rest] = /^(\d{1,4})\|(.*)$/s.exec(text) ?? [];
-  const tokens = rest?.split(/\s+/).filter(Boolean) ?? [];
+  const tokens = rest?.split(/[^\S\ufeff]+/).filter(Boolean) ?? [];
   return tokens.length ? { tokens, place: within(Number(place), tokens.length - 1) } : null;
 }
 

@@ -44,6 +44,7 @@ function build(element, state, words, data) {
   points.addEventListener("focusin", (event) => focus(event.target.closest("[data-i]").dataset.i));
   picture.addEventListener("keydown", (event) => step(event, element, data));
   zoomable(picture);
+  element.matches = [];
   search.addEventListener("input", () => find(element, words, data, search.value, found));
   search.addEventListener("keydown", (event) => event.key === "Enter" && next(element, focus));
 }
