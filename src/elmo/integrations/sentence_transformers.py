@@ -100,15 +100,13 @@ class ElmoModule(InputModule):
                     f"a {type(text).__name__} was given as one text, but its rows are texts. Pass them as a list: "
                     "encode(list(texts))."
                 )
-        # What is no string stays as it is: a missing value is refused, a list of tokens gets the prompt's before it.
-        texts = [f"{prompt}{text}" if prompt and isinstance(text, str) else text for text in inputs]
-        tokens = self._tokens(texts)
+        tokens = self._tokens(inputs)
         length_of_prompt: dict[str, int] = {}  # what a `Pooling` that leaves prompts out looks for
         if prompt:
+            # Split by itself: in one text with others, "auto" might make other tokens of it.
             (begin,) = self._tokens([prompt])
             length_of_prompt = {"prompt_length": len(begin)}
-            listed = [not isinstance(text, str) for text in texts]
-            tokens = [[*begin, *row] if is_list else row for row, is_list in zip(tokens, listed, strict=True)]
+            tokens = [[*begin, *row] for row in tokens]
         lengths = torch.tensor([max(len(row), 0 if self.tokenwise else 1) for row in tokens])
         places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
         mask = (places < lengths[:, None]).long()

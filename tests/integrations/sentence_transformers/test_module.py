@@ -67,6 +67,13 @@ def test_a_pooling_leaves_out_the_prompt_if_it_is_told_to(tiny_model):
     np.testing.assert_allclose(model.encode(["a b"], prompt="the ")[0], rows[1:].mean(axis=0), atol=1e-6)
 
 
+@pytest.mark.parametrize("text", ["He said , it was steep .", ["He", "said", ",", "it", "was", "steep", "."]])
+def test_a_prompt_has_the_same_tokens_alone_and_before_a_text(tiny_model, text):
+    found = ElmoModule(tiny_model).preprocess([text], prompt="query: ")
+    assert found["tokens"] == [["query", ":", "He", "said", ",", "it", "was", "steep", "."]]
+    assert found["prompt_length"] == 2
+
+
 def test_similarity_and_prompts(tiny_model):
     model = SentenceTransformer(modules=elmo_modules(tiny_model), prompts={"query": "the "}, device="cpu")
     vectors = model.encode(TEXTS[:2])
