@@ -66,7 +66,8 @@ export interface Description {
 }
 
 export interface Elmo {
-  /** A text's tokens, as elmo's tokenizer "auto" splits it. */
+  /** A text's tokens, as elmo's tokenizer "auto" splits it. No character is changed: `embed_text` in Python also composes
+   * letters, `text.normalize("NFC")`, and reads typographic marks as plain ones. */
   tokenize(text: string): string[];
   /** The vectors of a sentence, or of several: each is the same alone and among others, bit for bit. [] is one sentence,
    * without tokens. */
