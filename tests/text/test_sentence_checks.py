@@ -115,6 +115,8 @@ def test_texts_are_not_taken_for_tokens(checked):
             list(checked([["a"], texts]))
     with pytest.raises(ConfigError, match=r"sentences\[0\] is a list of texts"):
         list(checked([("He left the bank .", "neutral")]))
+    with pytest.raises(ConfigError, match=r"a list of texts, such as 'Procter & Gamble Co\.', and"):
+        list(checked([["We", "like", "Procter & Gamble Co.", "."]]))
     with pytest.raises(ConfigError, match=r"array of the shape \(2, 1\).*sentences\[:, 0\]"):
         list(checked(np.array([["Rain fell"], ["We left"]])))
     legal = [["New York", "Los Angeles"], ["U. S."], ["the old man", "saw", "the big river", "."], ["a. m.", "at", "."]]

@@ -66,7 +66,7 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
             )
     if are_texts(listed):
         raise ConfigError(
-            f"{name} is a list of texts, such as {shortened(repr(listed[0]), _LONGEST_SHOWN)}, and each "
+            f"{name} is a list of texts, such as {shortened(repr(longest(listed)), _LONGEST_SHOWN)}, and each "
             "would be read as one token. Pass each text as a sentence of its own, or raw text to embed_text."
         )
     return listed
@@ -82,6 +82,11 @@ def are_texts(tokens: Sequence[str]) -> bool:
     spaces = [token.count(" ") for token in tokens if token[-1:] in _ENDS]
     most = len(tokens) > 1 and 2 * sum(count > 0 for count in spaces) > len(tokens)
     return most or max(spaces, default=0) >= _SPACES_OF_TEXT
+
+
+def longest(texts: Sequence[str]) -> str:
+    """The one to show of a list for which `are_texts`: the first may be a word."""
+    return max(texts, key=lambda text: text.count(" "))
 
 
 def is_column(value: Any) -> bool:

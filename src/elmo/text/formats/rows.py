@@ -17,7 +17,7 @@ from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
 from elmo.text.formats.table import names_separator, table_rows
-from elmo.text.sentence_checks import are_texts
+from elmo.text.sentence_checks import are_texts, longest
 from elmo.text.word_list import has_surrogate, invalid_token_reason
 
 _SKIPPING = ", or use --errors skip to list and skip such sentences"
@@ -120,7 +120,7 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
         if why := invalid_token_reason(token) or (None if token else "is empty"):
             return _Wrong(f"token {place} in field {field!r} is {shown(token)}, which {why}", "Fix the list")
     if are_texts(value):
-        what = f"field {field!r} is a list of texts, each of which would be read as one token: {shown(value[0])}"
+        what = f"field {field!r} is a list of texts, each of which would be read as one token: {shown(longest(value))}"
         return _Wrong(what, "Write an object for each text")
     return value
 
