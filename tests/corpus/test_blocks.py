@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -108,6 +109,20 @@ def test_blocks_of_every_format_give_the_sentences_of_the_file(tmp_path, name, f
     assert len(blocks) > 3
     found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
     assert found == list(read_sentences(path, field=field))
+
+
+@pytest.mark.parametrize(("name", "first"), [("t.csv", "a 0,x\n"), ("t.csv", '"a\n0",x\n'), ("t.tsv", "a 0\tx\n")])
+def test_the_files_first_row_says_in_each_block_how_many_columns_there_are(tmp_path, name, first):
+    path, apart = tmp_path / name, "," if name == "t.csv" else "\t"
+    rows = [f"a {number}\n" if number % 3 else f"a {number}{apart}x\n" for number in range(1, 60)]
+    path.write_text(first + "".join(rows), encoding="utf-8")
+    for field in ("1", "2"):
+        recipe = replace(CorpusSettings(field=field).recipe(path, for_training=True), errors="skip")
+        blocks = list(read_blocks(path, recipe.border, size=16, has_header=recipe.has_header))
+        assert len(blocks) > 10
+        assert {block.header.decode() for block in blocks[1:]} == {first[:-1]}
+        found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
+        assert sum(found, []) == sum(read_sentences(path, field=field, errors="skip"), [])
 
 
 @pytest.mark.parametrize(("name", "apart"), [("t.csv", ","), ("t.tsv", "\t")])

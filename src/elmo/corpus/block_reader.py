@@ -59,8 +59,8 @@ class Recipe:
 
     @property
     def has_header(self) -> bool:
-        """Whether the first line may name columns."""
-        return self.form.has_header or self.form.format == "conllu"
+        """Whether the first line may name columns, or says how many there are."""
+        return self.form.format in ("csv", "tsv", "conllu")
 
 
 class BlockReader:
@@ -154,7 +154,7 @@ class BlockReader:
         instead = bad_line_of(recipe.form.format)
         lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
         on_new_document = self.marks.end if recipe.documents == "block" else None
-        # Undecodable names of columns were reported in the first block.
+        # What can't be decoded in it was reported in the first block.
         header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").replace("\r", "")
         rows = rows_of(
             lines,

@@ -39,7 +39,7 @@ class Block:
     """From 1."""
     content: bytes = field(repr=False)
     header: bytes = field(default=b"", repr=False)
-    """The first line of a table that the block does not begin with."""
+    """The first row of a table that the block does not begin with."""
 
     @property
     def last_line(self) -> int:
@@ -65,7 +65,7 @@ def read_blocks(
     """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
 
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
-    `has_header`: whether the first line names columns, which later blocks have to know too. `lines_of`: what makes
+    `has_header`: whether later blocks have to know the first row, such as the columns' names. `lines_of`: what makes
     other lines of the file's, before they are counted.
     `on_bytes`: called with the bytes of the file (as stored on disk) or stream read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.files.lines`.
@@ -86,7 +86,8 @@ def read_blocks(
                 if has_header and line == 1:
                     # Excel writes a line "sep=;" before the one that names the columns.
                     num_lines = 2 if _SEPARATOR_LINE.match(piece) else 1
-                    header = b"\n".join(piece.split(b"\n", num_lines)[:num_lines])
+                    whole = _without_quoted(piece) if border == "record" else piece
+                    header = piece[: len(b"\n".join(whole.split(b"\n", num_lines)[:num_lines]))]
                 line += piece.count(b"\n")
                 if on_bytes is not None:
                     read = raw.tell() if raw.seekable() else unpacked
@@ -135,4 +136,9 @@ def _last_blank_line_end(held: bytearray, start: int) -> int:
 
 def _last_record_end(held: bytearray) -> int:
     """The last line end that is not inside a quoted cell. `held` begins with a record."""
-    return _QUOTED_CELL.sub(lambda cell: bytes(len(cell[0])), held).rfind(b"\n") + 1
+    return _without_quoted(held).rfind(b"\n") + 1
+
+
+def _without_quoted(records: bytes | bytearray) -> bytes:
+    """The same with zeros in the place of quoted cells."""
+    return _QUOTED_CELL.sub(lambda cell: bytes(len(cell[0])), records)

@@ -30,7 +30,7 @@ def table_rows(
     """The texts of one column; '' for a blank line. The row of column names gives none.
 
     `field`: the column's name in the first row, or its number from 1, which means that there are no names. `first`: the
-    number of the first line; `header`: the row of names, if `lines` begin after it, and "sep=;" before. `separator`: of
+    number of the first line; `header`: the first row, if `lines` begin after it, and "sep=;" before. `separator`: of
     CSV; None: TSV.
     A row without that column, or with more cells than the first row, is a TextError, or, if there is `on_bad_line`, ''.
     A missing name is always an error.
@@ -39,6 +39,8 @@ def table_rows(
     width = None
     if field.isdecimal() and int(field):
         column = int(field) - 1
+        first_row = _cells([cells for _, cells in _rows((header or "").split("\n"), 1, separator)])
+        width = len(first_row) if len(first_row) > column else None
     else:
         _, names = next(found if header is None else _rows(header.split("\n"), 1, separator), (1, []))
         if isinstance(names, csv.Error):
