@@ -1,10 +1,11 @@
-"""What the page saves and shows as code, for sentences that are long or have brackets."""
+"""What the page saves, links and shows as code, for sentences that are long or odd, and what it reads of a header."""
 
 import json
 
 from tests.explorer.test_local import node
 from tests.explorer.test_page_files import FOLDER
 
+from elmo.serve.inputs import ReadTexts
 from elmo.text.tokenizer import tokenizer
 
 PROGRAM = """
@@ -59,3 +60,16 @@ def test_a_link_keeps_the_tokens_that_the_tokenizer_gives():
     tokens = tokenizer("auto")("a\ufeffb , \u200bc\u2060 + %26 = d|e .")  # whose marks show that they are apart
     assert node(program % FOLDER.as_uri(), tokens) == {"tokens": tokens, "place": len(tokens) - 1}
     assert "a\ufeffb" in tokens
+
+
+def test_warnings_come_whole_through_a_header_and_backslashes_are_no_error():
+    program = """
+    import { Engine } from "%s/engine.js";
+    import { readFileSync } from "node:fs";
+    const headers = new Map([["Warning", JSON.parse(readFileSync(0, "utf8"))]]);
+    globalThis.fetch = async () => ({ ok: true, headers, json: async () => [] });
+    console.log(JSON.stringify((await new Engine(null).ask("tokens", {})).warning));
+    """
+    warning = r"""the text has ▁“말” é 👍 "x", C:\users\xi \U12345678 \UFFFFFFFF"""
+    header = ReadTexts([], [], [warning]).headers["Warning"]
+    assert node(program % FOLDER.as_uri(), header) == warning

@@ -56,7 +56,7 @@ async function fetched(route, request) {
 
 // The header's quoted string, in which other characters than ASCII's are written as Python does.
 const unquoted = (text) =>
-  text.replace(/\\(.)/g, "$1").replace(/\\(?:x(..)|u(.{4})|U(.{8}))/g, (_, ...codes) => String.fromCodePoint(parseInt(codes.find(Boolean), 16)));
+  text.replace(/\\(.)/g, "$1").replace(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4}))/g, (_, ...codes) => String.fromCodePoint(parseInt(codes.find(Boolean), 16)));
 
 // The requests of the views. The order of the fields is that of the server's kept answers.
 export const requests = {
