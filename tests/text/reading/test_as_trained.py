@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.text.reading.as_trained import composed
+from elmo.text.reading.as_trained import composed, composed_words
 
 WORDS = "학교에서 café Ǻ ữ ῶ й がぎ கொடு أَحمد ক্যো നോക്കി ऩऱऴ කෝ ဦး"
 
@@ -41,3 +41,10 @@ def test_a_text_is_NFC_and_its_places_rise(text):
         assert found == text
     else:
         assert len(places) == len(found) + 1 and (np.diff(places) >= 0).all() and places[-1] == len(text)
+
+
+def test_words_of_a_table_stay_different():
+    """Å is one character, a second one that is called Angstrom, and a letter with its ring."""
+    assert composed_words(("\u212b", "A\u030a", "한")) == ("\u00c5", "A\u030a", "한")
+    assert composed_words(("A\u030a", "\u00c5")) == ("A\u030a", "\u00c5")
+    assert composed_words((unicodedata.normalize("NFD", "학교"),)) == ("학교",)

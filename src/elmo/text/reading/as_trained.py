@@ -70,12 +70,16 @@ def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
 
 
 def composed_words(words: Sequence[str]) -> tuple[str, ...]:
-    """The words of a table's rows in NFC, as texts have them; one whose composed form has a row, too, stays as it is.
+    """The words of a table's rows in NFC, as texts have them; one whose composed form has another row stays as it is.
 
-    All of `words` are different.
+    All of `words` are different, and so are the results.
     """
-    listed = set(words)
-    return tuple(word if (form := unicodedata.normalize("NFC", word)) in listed else form for word in words)
+    taken, found = set(words), []
+    for word in words:
+        form = unicodedata.normalize("NFC", word)
+        found.append(word if form in taken else form)
+        taken.add(form)
+    return tuple(found)
 
 
 def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
