@@ -49,7 +49,8 @@ def test_the_papers_line_of_table1_is_that_of_the_task(record_of):
 
 
 def test_second_test_data_have_claims_of_their_own_beside_those_of_the_first(record_of):
-    dev, test, second = [[60.0] * 3, [60.0] * 3], [[50.0, 54.0, 52.0], [51.0, 55.0, 50.0]], [[70.0] * 3, [75.0] * 3]
+    dev, test = [[60.0] * 3, [60.0] * 3], [[50.0, 54.0, 52.0], [51.0, 55.0, 50.0]]
+    second = [[70.0, 70.5, 69.5], [75.0, 75.5, 74.5]]
     record = record_of("table1", dev, test=test, second_test=second, units=500)
     assert record["decided_on"] == "test"
     claims = {(claim["claim"], claim["measured_on"]): claim for claim in record["claims"]}

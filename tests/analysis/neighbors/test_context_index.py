@@ -14,7 +14,7 @@ from elmo.analysis.neighbors import context_index, index_files
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
-from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
+from elmo.analysis.neighbors.query import neighbors, require_forms, require_model, static_neighbors
 from elmo.disk.bounded import file_hash
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ElmoError, OutputError, TextError
@@ -350,12 +350,13 @@ def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
     assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))
 
 
-@pytest.mark.parametrize("option", [{"noun": "사과"}, {"noun": ""}, {"verb": "먹다"}])
-def test_a_noun_or_verb_of_which_the_text_has_no_form_is_refused(embedder, tmp_path, option):
+@pytest.mark.parametrize(("noun", "verb"), [("사과", None), ("", None), ("배", "먹다")])
+def test_a_noun_or_verb_of_which_the_text_has_no_form_is_refused(embedder, tmp_path, noun, verb):
     build_index([["큰", "배는", "온다"]], embedder, tmp_path / "index")
     index = ContextIndex(tmp_path / "index")
-    with pytest.raises(ConfigError, match=rf"{next(iter(option))} must be a Korean .* that .*index has in some form"):
-        neighbors(index, embedder, ["큰", "배는", "온다"], place=1, **option)
+    with pytest.raises(ConfigError, match=r"(noun|verb) must be a Korean .* that .*index has in some form"):
+        require_forms(index, noun, verb)
+    require_forms(index, "배", "오다")
 
 
 def test_a_verbs_forms_are_occurrences_of_one_word(embedder, tmp_path):

@@ -29,6 +29,14 @@ def require_model(index: ContextIndex, embedder: "Embedder") -> None:
         )
 
 
+def require_forms(index: ContextIndex, noun: str | None, verb: str | None) -> None:
+    """ConfigError for a Korean noun or verb of which the index has no form: nothing would be found."""
+    for kind, word, forms in (("noun", noun, forms_of), ("verb", verb, verb_forms_of)):
+        if word is not None:
+            is_there = word != "" and bool(forms(word, index.words))
+            require_setting(is_there, kind, word, f"a Korean {kind} that {index.folder} has in some form")
+
+
 def neighbors(
     index: ContextIndex,
     embedder: "Embedder",
@@ -46,8 +54,7 @@ def neighbors(
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
     wherever the index has it. `noun`: a Korean noun; words that are this noun with particles count as the same
     word. `verb`: a Korean verb as a dictionary has it; words that are this verb with endings do. `center`: vectors are
-    compared without the mean over the index. Raises ConfigError for a place outside the sentence, and a noun or verb of
-    which the index has no form.
+    compared without the mean over the index. Raises ConfigError for a place outside the sentence.
     """
     require_place(tokens, place)
     (layers,) = token_layers(embedder, [tokens])
@@ -56,12 +63,7 @@ def neighbors(
     if weights is not None:
         queries.append((list(weights), index.checked_weights(weights) @ vectors))
     word, own = tokens[place], tuple(tokens)
-    forms: list[str] = []
-    for kind, lemma, found_in in (("noun", noun, forms_of), ("verb", verb, verb_forms_of)):
-        if lemma is not None:
-            found = found_in(lemma, index.words) if lemma else []
-            require_setting(bool(found), kind, lemma, f"a Korean {kind} that {index.folder} has in some form")
-            forms += found
+    forms = [*(forms_of(noun, index.words) if noun else ()), *(verb_forms_of(verb, index.words) if verb else ())]
     search = partial(index.search, count=count, word=word, forms=forms, not_sentence=own, center=center)
     return [{which: search(vector, layer, which=which) for which in ("other", "same")} for layer, vector in queries]
 

@@ -55,7 +55,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.encoders import BILM, MSSG, STATIC, Encoder, StaticEncoder, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
-    from elmo.analysis.neighbors.query import neighbors, require_model, sense_neighbors, static_neighbors
+    from elmo.analysis.neighbors.query import neighbors, require_forms, require_model, sense_neighbors, static_neighbors
     from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
     from elmo.mssg import MSSGEncoder
@@ -66,6 +66,7 @@ def record_of(arguments: Arguments) -> Record:
     require_setting(arguments.top >= 1, "top", arguments.top, "at least 1")
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
+    require_forms(index, arguments.noun, arguments.verb)
     static = None
     if arguments.static is not None:
         static = read_static_vectors(arguments.static, errors=arguments.static_errors)
