@@ -410,7 +410,7 @@ def test_arrow_keys_scroll_a_table_that_has_the_focus(opened, address):
     before = opened.page.locator(PRESSED).evaluate_all("all => all.map((one) => one.id)")
     opened.page.locator(".scroll").focus()
     opened.page.keyboard.press("ArrowRight")
-    opened.page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+    opened.page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
     assert opened.page.locator(PRESSED).evaluate_all("all => all.map((one) => one.id)") == before
 
 
@@ -418,7 +418,7 @@ def test_a_search_of_the_map_ends_with_its_map(start):
     start.view("map")
     start.page.fill("#find", "water")
     start.page.click("#token-0-0")
-    start.page.wait_for_function("document.querySelector('#find').value === ''")
+    start.page.wait_for_function("() => document.querySelector('#find').value === ''")
     start.page.focus("#find")
     start.page.keyboard.press("Enter")
     assert start.page.locator(".point.read").count() == 0

@@ -286,7 +286,7 @@ def test_sentences_are_a_task_too_and_static_vectors_are_used(tmp_path, model_fo
     chance = random.Random(0)
     lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
     (tmp_path / "data.tsv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "vectors.txt").write_text("bad 1 0\ngood 0 1\n")
+    (tmp_path / "vectors.txt").write_text("bad 1 0\ngood 0 1\nfilm 1 1\n")
     flags = ["--train", str(tmp_path / "data.tsv"), "--static", str(tmp_path / "vectors.txt"), "--hidden-size", "4"]
     flags += ["--model", str(model_folder), "--epochs", "2", "--seeds", "1", "-o", str(tmp_path / "out"), "--quiet"]
     assert main(["reproduce", "table3", "sst", *flags]) == 0

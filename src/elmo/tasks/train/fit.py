@@ -123,7 +123,6 @@ class _Fit(Generic[S, E, P]):
                 batch=self.position.batch + 1,
                 step=self.position.step + 1,
                 loss=self.position.loss + loss,
-                rate=self.learner.rate,
                 seconds=before + now - clock,
             )
             if self.position.batch < len(self.batches):  # an epoch is done when it is scored
@@ -203,11 +202,13 @@ class _Fit(Generic[S, E, P]):
         return self.task.score(self.dev, predictions), loss
 
     def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
-        position = self.position
+        position, num_batches = self.position, len(self.batches)
+        # It may be another process that made the last step.
+        last = self.learner.rate(position.step - 1, position.epoch + 1 - 1 / num_batches, position.fruitless_all)
         return {
             "epoch": epoch,
-            "loss": round(position.loss / len(self.batches), 6),
-            "learning_rate": position.rate,
+            "loss": round(position.loss / num_batches, 6),
+            "learning_rate": last,
             "seconds": round(position.seconds, 3),
             "scoring_seconds": round(scoring_seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),

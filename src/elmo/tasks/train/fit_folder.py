@@ -47,8 +47,6 @@ class FitPosition:
     """Batches done of all epochs."""
     loss: float = 0.0
     """Sum of their losses."""
-    rate: float = 0.0
-    """The learning rate of the last batch."""
     seconds: float = 0.0
     """Spent on the epoch under way."""
     best_epoch: int = 0

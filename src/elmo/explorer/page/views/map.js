@@ -44,7 +44,7 @@ function build(element, state, words, data) {
   points.addEventListener("focusin", (event) => focus(event.target.closest("[data-i]").dataset.i));
   picture.addEventListener("keydown", (event) => step(event, element, data));
   zoomable(picture);
-  element.matches = [];
+  element.hits = [];
   search.addEventListener("input", () => find(element, words, data, search.value, found));
   search.addEventListener("keydown", (event) => event.key === "Enter" && next(element, focus));
 }
@@ -101,15 +101,15 @@ function find(element, words, data, typed, count) {
   const matches = data.points.map(({ tokens }) => wanted !== "" && tokens.join(" ").toLowerCase().includes(wanted));
   element.querySelector("svg.map").classList.toggle("searching", wanted !== "");
   for (const point of element.querySelectorAll("[data-i]")) point.classList.toggle("found", matches[point.dataset.i]);
-  element.matches = [...matches.keys()].filter((i) => matches[i]);
+  element.hits = [...matches.keys()].filter((i) => matches[i]);
   element.at = -1;
-  count.textContent = wanted === "" ? "" : words.foundIn(element.matches.length, data.points.length);
+  count.textContent = wanted === "" ? "" : words.foundIn(element.hits.length, data.points.length);
 }
 
 function next(element, focus) {
-  if (!element.matches?.length) return;
-  element.at = (element.at + 1) % element.matches.length;
-  const i = element.matches[element.at];
+  if (!element.hits?.length) return;
+  element.at = (element.at + 1) % element.hits.length;
+  const i = element.hits[element.at];
   focus(i);
   include(element.querySelector("svg.map"), element.places[i]);
 }
