@@ -90,7 +90,7 @@ def test_rates_fall_from_layer_to_layer(bilm, train_sentences):
         share = next((share for part, share in expected.items() if BILM in name and part in name), 1.0)
         assert rates[id(parameter)] == pytest.approx(0.0075 * share), name
         assert parameter.requires_grad == (BILM not in name or "layers.1." in name)
-    assert learner.rate(0, 1.0, 0) == 0.0075
+    assert learner.rate == 0.0075
 
 
 def test_a_new_bilm_has_other_weights_and_the_common_rate(bilm, train_sentences):

@@ -95,6 +95,9 @@ class _Fit(Generic[S, E, P]):
         self.limits = limits_of(self.settings, self.task).in_training(len(self.train), self.settings.least_batches)
         self.best_by = self.settings.best_by or self.task.metric
         self.batches = self._batches_of(self.position.epoch)
+        if (done := self.position.batch) > 0:  # the rate of the last step, which another process made
+            epochs = self.position.epoch + (done - 1) / len(self.batches)
+            self.learner.begin(self.position.step - 1, epochs, self.position.fruitless_all)
 
     def run(self) -> Fitted:
         """All epochs that are left."""
@@ -202,13 +205,11 @@ class _Fit(Generic[S, E, P]):
         return self.task.score(self.dev, predictions), loss
 
     def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
-        position, num_batches = self.position, len(self.batches)
-        # It may be another process that made the last step.
-        last = self.learner.rate(position.step - 1, position.epoch + 1 - 1 / num_batches, position.fruitless_all)
+        position = self.position
         return {
             "epoch": epoch,
-            "loss": round(position.loss / num_batches, 6),
-            "learning_rate": last,
+            "loss": round(position.loss / len(self.batches), 6),
+            "learning_rate": self.learner.rate,
             "seconds": round(position.seconds, 3),
             "scoring_seconds": round(scoring_seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),

@@ -73,20 +73,21 @@ class Learner:
         self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
 
-    def rate(self, step: int, epochs: float, num_halvings: int) -> float:
-        """The learning rate of a step, see `rate_at`.
-
-        `epochs`: done before it, the part of the one under way included.
-        """
-        return rate_at(self.settings, step, epochs / self.settings.epochs, num_halvings)
+    @property
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return self.optimizer.param_groups[0]["lr"]
 
     def waits(self, epochs: int) -> bool:
         """Whether a biLM is to be trained, but no layer of it has been in so many epochs."""
         return bool(self.bilm_layers) and epochs <= self.tokens.frozen_epochs(0)
 
     def begin(self, step: int, epochs: float, num_halvings: int) -> None:
-        """Sets the rates of a step and which layers are trained; forgets the gradients before it. See `rate`."""
-        rate = self.rate(step, epochs, num_halvings)
+        """Sets the rates of a step, see `rate_at`, and which layers are trained; forgets the gradients before it.
+
+        `epochs`: done before it, the part of the one under way included.
+        """
+        rate = rate_at(self.settings, step, epochs / self.settings.epochs, num_halvings)
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["share"]
         for depth, layer in enumerate(self.bilm_layers):
