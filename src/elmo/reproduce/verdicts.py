@@ -43,6 +43,9 @@ from elmo.tasks.task import MetricKind
 
 LEVEL = 0.95
 """Of the intervals; a corrected p-value of at most 1 - LEVEL decides a claim."""
+# What rounding leaves of a variance that is 0: the mean of three equal scores is often another number in its last bit.
+# One answer in a million examples that differs gives 1e-8.
+_ROUNDING = 1e-18
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,6 @@ class Difference:
             return None
         distance = abs(self.mean - self.threshold) / self.standard_error
         return 2 * _student_t().sf(distance, self.degrees_of_freedom).item()
-
-
-# What rounding leaves of a variance that is 0: the mean of three equal scores is often another number in its last bit.
-# One answer in a million examples that differs gives 1e-8.
-_ROUNDING = 1e-18
 
 
 def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Difference:

@@ -207,7 +207,7 @@ def _gpu_kernels() -> Finding:
         warnings.simplefilter("always")
         if on_gpu.kernels() is not None:
             return Finding("gpu kernels", "ok", "Triton compiles them")
-    found = str(caught[0].message) if caught else "Triton is not installed: the gates of an LSTM are slower"
+    found = str(caught[-1].message) if caught else "Triton is not installed: the gates of an LSTM are slower"
     return Finding("gpu kernels", "note", found, "pip install triton, and a C compiler (gcc or clang)")
 
 

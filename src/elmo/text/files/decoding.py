@@ -70,8 +70,8 @@ def decoded(
     """Each line's text without its end; `instead` of a bad one, if there is someone to tell, else TextError.
 
     `instead`: None: the line itself, with `WRONG` where it is wrong. `first`: the number of the first of `lines` in the
-    file. A byte order mark at the beginning of a line is left out:
-    files that were joined keep theirs. `remedy`: the message's next step.
+    file. A byte order mark at the beginning of a line is left out: files that were joined keep theirs. `remedy`: the
+    message's next step.
     """
     for number, line in enumerate(lines, start=first):
         if number == 1:
@@ -117,6 +117,7 @@ def decoded_block(
 
 
 def _marked(line: bytes, encoding: str) -> str:
+    """The line's text with `WRONG` for each byte or carriage return that is not text."""
     text = line.decode(encoding, "replace").removesuffix("\n").rstrip("\r")
     return text.replace("\ufffd", WRONG).replace("\r", WRONG)
 

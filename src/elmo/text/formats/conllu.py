@@ -50,7 +50,7 @@ def treebank_sentences(
         sentence.spoil()
 
     for number, line in enumerate(lines, start=first):  # noqa: B007 (the function above uses it)
-        found = _named(line, f"{name}:{number}")
+        found = _named(line, f"{name}:{number}") if line.startswith("#") else None
         is_blank = not line.strip(" \t")
         # The first line of a file that was joined to another one ends a sentence, too.
         if found or is_blank:

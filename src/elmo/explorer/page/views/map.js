@@ -107,7 +107,7 @@ function find(element, words, data, typed, count) {
 }
 
 function next(element, focus) {
-  if (!element.hits?.length) return;
+  if (!element.hits.length) return;
   element.at = (element.at + 1) % element.hits.length;
   const i = element.hits[element.at];
   focus(i);
