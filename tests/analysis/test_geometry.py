@@ -114,3 +114,19 @@ def test_sentences_of_unknown_words_do_not_count_as_unlike():
     text = [("a", "b"), ("b", "a"), ("unknown", "too"), ("a", "unknown")]
     (row,) = geometry(text, {"static": StaticEncoder(static)}).layers
     assert row.intra_sentence[0] == pytest.approx(np.sqrt(0.9))
+
+
+def test_of_one_word_or_sentence_no_more_is_known_than_what_a_cosine_can_be():
+    static = StaticVectors(("a", "b"), np.array([[1, 0], [0.8, 0.6]], dtype=np.float32))
+    text = [("a", "x"), ("a", "y"), ("a", "z"), ("a", "b")]
+    (row,) = geometry(text, {"static": StaticEncoder(static)}, SampleSettings(least_sentences=2)).layers
+    assert (row.self_similarity[1], row.intra_sentence[1], row.explained[1]) == ((-1, 1), (-1, 1), (0, 1))
+
+
+def test_a_word_with_one_vector_says_nothing_of_how_much_one_vector_explains(sentences, encoders):
+    """It would count as a word whose occurrences are all the same."""
+    text = [*sentences, ("alone", "bank")]
+    every, often = (geometry(text, encoders, SampleSettings(least_sentences=least)) for least in (1, 2))
+    assert (every.num_words, often.num_words) == (9, 8)
+    for one, other in zip(every.layers, often.layers, strict=True):
+        assert one.explained[0] == pytest.approx(other.explained[0])

@@ -98,7 +98,7 @@ class LayerGeometry:
     intra_sentence: Measured | None
     """Mean cosine of tokens to their sentence's mean vector, over sentences of two tokens with vectors or more."""
     explained: Measured | None
-    """Maximum explainable variance of a word's occurrences, over words."""
+    """Maximum explainable variance of a word's occurrences, over words of which two have vectors or more."""
     explained_of_tokens: float | None
     """The same of tokens of different sentences, which is what it is compared with."""
     norm: float | None
@@ -123,7 +123,7 @@ class Geometry:
     num_sentences: int
     num_tokens: int
     num_words: int
-    """Words that self-similarity is the mean over."""
+    """Words that stand in enough sentences; an encoder is measured on those of them for which it has two vectors."""
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON."""
@@ -219,20 +219,20 @@ class _Sums:
         """Over sentences of two vectors or more."""
         measured = np.array([of_sentence[layer] for of_sentence in self._intra])
         measured = measured[~np.isnan(measured)]
-        return mean_and_interval(measured) if len(measured) else None
+        return mean_and_interval(measured, -1.0, 1.0) if len(measured) else None
 
     def _self_similarity(self, layer: int) -> Measured | None:
         measured = self._counts[:, layer] > 1
         if not measured.any():
             return None
-        return mean_and_interval(
-            np.asarray(mean_pair_cosine(self._sums[measured, layer], self._counts[measured, layer]))
-        )
+        cosines = np.asarray(mean_pair_cosine(self._sums[measured, layer], self._counts[measured, layer]))
+        return mean_and_interval(cosines, -1.0, 1.0)
 
     def _explained(self, layer: int) -> Measured | None:
+        """Over words of two vectors or more: of a single one, the first direction explains all."""
         vectors = (np.stack(found)[:, layer] for found in self._occurrences.values() if found)
-        shares = [explained_variance(of_word) for of_word in vectors if known(of_word).any()]
-        return mean_and_interval(np.array(shares)) if shares else None
+        shares = [explained_variance(of_word) for of_word in vectors if known(of_word).sum() > 1]
+        return mean_and_interval(np.array(shares), 0.0, 1.0) if shares else None
 
 
 def _mean(measured: Measured | None) -> float | None:

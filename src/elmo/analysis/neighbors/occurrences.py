@@ -71,8 +71,8 @@ def by_form(occurrences: Iterable[Occurrence], limits: PrecisionLimits = LIMITS)
     found = [_drawn(group, limits.occurrences, random) for group in forms.values() if _is_ambiguous(group, limits)]
     if not found:
         raise TextError(
-            f"the corpus has no word of several senses with {limits.least_candidates} occurrences or more, so there is "
-            "nothing to compare. Name a larger corpus."
+            f"the corpus has no word of several senses with more than {limits.least_candidates} occurrences, so there "
+            "is nothing to compare. Name a larger corpus."
         )
     return found
 

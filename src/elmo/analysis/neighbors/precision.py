@@ -190,7 +190,8 @@ def _difference(found: _ByWord, below: _ByWord) -> _ByWord:
 def _means(found: _ByWord, least: float = 0.0) -> dict[Criterion, dict[int, Measured]]:
     """The mean over words: a frequent one counts as much as a rare one. `least`: what it can be."""
     return {
-        question: {k: mean_and_interval(values, least) for k, values in of.items()} for question, of in found.items()
+        question: {k: mean_and_interval(values, least, 100.0) for k, values in of.items()}
+        for question, of in found.items()
     }
 
 
