@@ -124,6 +124,14 @@ def test_layers_in_half_precision_are_mixed_in_the_mix_own_precision(layers, mas
     assert torch.allclose(mixed, layers.mean(dim=0), atol=2e-2)
 
 
+def test_layer_norm_of_a_large_batch_in_float16_equals_that_in_float32():
+    layers = torch.randn(1, 40, 20, 100, generator=torch.Generator().manual_seed(3)).half()  # their squares: 80,000
+    mask = torch.ones(40, 20, dtype=torch.bool)
+    found, expected = normalize(layers, mask, 1e-13), normalize(layers.float(), mask, 1e-13)
+    assert found.dtype == torch.float16
+    assert (found - expected).abs().max() <= 2**-11 * expected.abs().max()  # half of the last bit
+
+
 def test_as_many_weights_as_layers_are_needed():
     with pytest.raises(ConfigError, match="given 2 weights, but the biLM has 3 layers"):
         ScalarMix(3, raw_weights=(0.0, 1.0))

@@ -73,6 +73,14 @@ def test_published_names_find_their_partner_among_several_models(published):
         read(published)
 
 
+def test_the_options_of_a_models_own_name_go_before_those_of_the_common_name(published):
+    shutil.copy(published / "weights.hdf5", published / "elmo_small_weights.hdf5")
+    text = (published / "options.json").read_text().replace('"relu"', '"tanh"')
+    (published / "elmo_small_options.json").write_text(text)
+    assert read(published / "elmo_small_weights.hdf5").config.activation == "tanh"
+    assert read(published / "weights.hdf5").config.activation == "relu"
+
+
 def test_a_weight_file_of_another_name_is_found(published, model, require_equal):
     (published / "weights.hdf5").rename(published / "model.hdf5")
     require_equal(read(published), model)

@@ -132,7 +132,8 @@ def normalize(
     """
     counted = mask[None, :, :, None]
     count = mask.sum().clamp(min=1) * layers.shape[3]
-    mean = torch.where(counted, layers, 0).sum(dim=(1, 2, 3), keepdim=True) / count
-    centered = layers - mean
+    wide = layers.to(torch.promote_types(layers.dtype, torch.float32))  # a batch's sum exceeds what float16 holds
+    mean = torch.where(counted, wide, 0).sum(dim=(1, 2, 3), keepdim=True) / count
+    centered = wide - mean
     variance = torch.where(counted, centered, 0).square().sum(dim=(1, 2, 3), keepdim=True) / count
-    return centered / torch.sqrt(variance + epsilon)
+    return (centered / torch.sqrt(variance + epsilon)).to(layers.dtype)

@@ -117,6 +117,7 @@ def _allennlp_files(path: Path) -> _AllenNlpFiles:
     if path.is_file():
         weights = [path] if path.suffix in _HDF5_SUFFIXES else _matching(weights, path)
         options = [path] if _is_options(path) else _matching(options, path)
+    options = [file for file in options if file.name == OPTIONS_FILE] or options
     return _AllenNlpFiles(
         _only(options, path, "options file (*options*.json)"),
         _only(weights, path, "weight file (*.hdf5)"),
@@ -132,8 +133,7 @@ def _weights_in(folder: Path) -> list[Path]:
 
 
 def _options_in(folder: Path) -> list[Path]:
-    exact = folder / OPTIONS_FILE
-    return [exact] if exact.is_file() else [path for path in sorted(folder.iterdir()) if _is_options(path)]
+    return [path for path in sorted(folder.iterdir()) if _is_options(path)]
 
 
 def _is_options(path: Path) -> bool:
