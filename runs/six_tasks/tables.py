@@ -19,6 +19,13 @@ lose nothing. The same command continues.
 --status says what is done and how long the rest takes at the measured pace; it can be asked beside a running queue.
 --record copies the records made so far into a folder of the repository, without this machine's paths; a record with
 fewer seeds than planned says so. Then: python runs/six_tasks/page.py
+
+--systems trains single lines of a table and writes no record: what was lost with a machine or is wanted first, or, with
+--seeds, a table's trainings one by one on several machines, from which finished.py brings them together. Each is named
+by the beginning of its folder's name in FOLDER/TASK/runs; the message about a wrong one has them all. Several such
+commands may work in one FOLDER at the same time, on different systems or tasks:
+
+    python runs/six_tasks/tables.py table3 FOLDER ... --tasks squad --systems mix-output --seeds 1
 """
 
 import argparse
@@ -33,6 +40,8 @@ from typing import Any
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, read_records, read_toml, write_json
 from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.process.progress.report import following
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.systems import System, checked_bilms, systems_of
 from elmo.setting_checks import require_setting
@@ -64,6 +73,8 @@ class Part:
     minutes: dict[str, float]
     """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
     seeds: Sequence[int]
+    """Those that are asked for."""
+    planned_seeds: Sequence[int]
     second_name: str | None = None
     """Of the second test data, if there are any."""
     shares: Sequence[float] = field(default=())
@@ -156,7 +167,7 @@ def exit_code(work: Callable[[], None]) -> int:
     try:
         work()
     except ElmoError as error:
-        print(error, file=sys.stderr)
+        print(str(error).replace("the same command and --resume", "the same command"), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("stopped. The same command continues.", file=sys.stderr)
@@ -169,10 +180,13 @@ def _do(given: argparse.Namespace) -> None:
     if given.bilms and given.table != "bilms":
         raise ConfigError(f"--bilms was given, but {given.table} compares nothing with other biLMs. Use --model.")
     parts = list(planned_parts(given))
+    keep_freed_memory()
     if given.record is not None:
         print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
     elif given.status:
         print(status(parts, given.workers))
+    elif given.systems:
+        train_alone(parts, given.systems, given.workers)
     else:
         given.folder.mkdir(parents=True, exist_ok=True)
         with locked(given.folder, "'runs/six_tasks/tables.py'"):
@@ -185,8 +199,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add_arguments(made)
     made.add_argument("--seeds", nargs="+", type=int, help="in place of the plan's")
     made.add_argument("--workers", type=int, default=1, help="trainings at a time")
-    made.add_argument("--status", action="store_true", help="only say what is done and what is left")
-    made.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
+    only = made.add_mutually_exclusive_group()
+    only.add_argument("--status", action="store_true", help="only say what is done and what is left")
+    only.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
+    only.add_argument("--systems", nargs="+", metavar="NAME", help="only train these, and write no record")
     return made.parse_args(argv)
 
 
@@ -227,10 +243,11 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         second = OF_SECOND_TEST if OF_SECOND_TEST.keys() & own.keys() else {}
         _require_keys(own, {**OF_SECTION, **second}, f"{given.plan}: [{section}]")
         job = _job(section, own, given)
-        seeds = given.seeds or table.get("own_seeds", {}).get(section, table["seeds"])
-        shares = table.get("shares", ())
+        planned = table.get("own_seeds", {}).get(section, table["seeds"])
+        seeds, second_name, shares = given.seeds or planned, own.get("second_name"), table.get("shares", ())
         bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
-        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, own.get("second_name"), shares, bilms)
+        facts = (own["name"], job, own["minutes"], seeds, planned, second_name, shares, bilms)
+        yield Part(given.table, section, *facts)
 
 
 def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:
@@ -269,6 +286,21 @@ def train_all(parts: Sequence[Part], workers: int) -> None:
                     _train(part, part.seeds[:last], workers)
                 finally:
                     _say(status(parts, workers))
+
+
+def train_alone(parts: Sequence[Part], names: Sequence[str], workers: int) -> None:
+    """Trains the systems whose folders' names begin with one of `names`. Raises ConfigError if there is no such one."""
+    from elmo.reproduce.grid import run_grid  # here, as below
+
+    folders = [system.folder for part in parts for system in part.systems]
+    if wrong := [name for name in names if not any(folder.startswith(name) for folder in folders)]:
+        raise ConfigError(
+            f"--systems has {wrong[0]}, but no system's folder begins so. There are: {', '.join(folders)}. Name one."
+        )
+    with following(True) as progress:
+        for part in parts:
+            if systems := [system for system in part.systems if system.folder.startswith(tuple(names))]:
+                run_grid(part.job.with_options(seeds=part.seeds), systems, workers=workers, progress=progress)
 
 
 def _train(part: Part, seeds: Sequence[int], workers: int) -> None:
@@ -327,7 +359,7 @@ def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
         if part.done():
             path = folder / f"{part.section}.{part.table}.json"
             named = {} if part.second_name is None else {"second_name": part.second_name}
-            write_json(path, {**portable(read_record(part.record)), **named, "planned_seeds": list(part.seeds)})
+            write_json(path, {**portable(read_record(part.record)), **named, "planned_seeds": list(part.planned_seeds)})
             yield path
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo.errors import Interrupted
 from elmo.weights.native.write import write
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "runs" / "six_tasks"
@@ -135,9 +136,10 @@ def with_record(tables, place: Path) -> list[str]:
     part.job.run.mkdir(parents=True)
     begun = {"experiment": "table1", **part.job.facts()}
     (part.job.run / "table1.run.json").write_text(json.dumps(begun))
+    begun["files"] = {}
     read = {"baseline": {}, "elmo": {"bilm": tables._hash_of("elmo", str(place / "model"))}}
     systems = [{"system": name, "inputs": inputs} for name, inputs in read.items()]
-    part.record.write_text(json.dumps({"seeds": [1, 2], "systems": systems}))
+    part.record.write_text(json.dumps({**begun, "seeds": [1, 2], "systems": systems}))
     return asked
 
 
@@ -145,6 +147,35 @@ def test_a_record_of_what_is_asked_for_is_believed(tables, place, capsys):
     asked = with_record(tables, place)
     assert tables.main([*asked, "--status"]) == 0
     assert "record of 2 of 2 seeds" in capsys.readouterr().out
+
+
+def test_a_record_says_which_seeds_the_plan_has_whichever_are_asked_for(tables, place):
+    asked = with_record(tables, place)
+    assert tables.main([*asked, "--seeds", "1", "--record", str(place / "records")]) == 0
+    assert json.loads((place / "records" / "ner.table1.json").read_text())["planned_seeds"] == [1, 2]
+
+
+def test_single_systems_are_trained_for_the_table_without_a_record(tables, place, capsys, one_thread):
+    asked = [*arguments(place), "--tasks", "ner"]
+    assert tables.main([*asked, "--systems", "baseline", "--seeds", "2"]) == 0
+    (trained,) = (place / "out").rglob("seed-*/scores.json")
+    assert trained.parent.name == "seed-2" and trained.parents[1].name.startswith("baseline-")
+    assert not (place / "out" / "ner" / "table1.run.json").exists()
+    capsys.readouterr()
+    assert tables.main([*asked, "--status"]) == 0
+    assert capsys.readouterr().out.startswith("ner     1 of 4 trainings; no record yet; towns\n")
+    assert tables.main([*asked, "--systems", "baseline", "output"]) == 2
+    told = capsys.readouterr().err
+    assert f"--systems has output, but no system's folder begins so. There are: {trained.parents[1].name}, mix-" in told
+
+
+def test_who_stops_a_queue_is_told_to_repeat_the_command_as_it_is(tables, place, capsys, monkeypatch):
+    def stopped(*_: object) -> None:
+        raise Interrupted("stopped. Continue with the same command and --resume.")  # as a training says it
+
+    monkeypatch.setattr(tables, "train_all", stopped)
+    assert tables.main(arguments(place)) == Interrupted.exit_code
+    assert capsys.readouterr().err == "stopped. Continue with the same command.\n"
 
 
 @pytest.mark.parametrize("change", ["data", "vectors", "model", "settings", "other model"])
