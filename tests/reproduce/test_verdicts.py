@@ -172,6 +172,15 @@ def test_units_of_different_sizes_say_less_than_as_many_equal_ones():
     assert 1 < effective_units(equal, "f1") < 1.1
 
 
+def test_sentences_with_nothing_to_find_say_nothing_of_an_f1():
+    # Columns: found, invented, missed, and the 1 for the example.
+    counts = np.zeros((3, 100, 4))
+    counts[..., -1] = 1
+    assert effective_units(counts, "f1") == 0
+    counts[:, :4, 0] = 1
+    assert effective_units(counts, "f1") == pytest.approx(4)
+
+
 def test_a_unit_of_a_mean_is_as_large_as_its_examples_however_they_are_answered():
     answered = np.ones((3, 20, 2))
     answered[:, :5, 0] = 100

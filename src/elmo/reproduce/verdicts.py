@@ -205,15 +205,16 @@ def effective_units(counts: Float[np.ndarray, "seeds units counts"], kind: Metri
     """How many units of equal size are worth as much: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
 
     A unit's size is the number of its examples, for an accuracy of what they have labels for (the tokens of a tagged
-    sentence), and for an F1 the sum of its counts. A few long documents among short ones decide a score almost alone.
+    sentence), and for an F1 the sum of its counts, without the 1 for each example: sentences in which there is nothing
+    to find say nothing. A few long documents among short ones decide a score almost alone. 0 if no unit has a size.
     """
     if kind == "mean":
         sizes = counts[..., -1].sum(axis=0)
     elif kind == "accuracy":
         sizes = labelled(counts).sum(axis=0)
     else:
-        sizes = counts.sum(axis=(0, 2))
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
+        sizes = counts[..., :-1].sum(axis=(0, 2))
+    return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.any() else 0.0
 
 
 def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:
