@@ -19,7 +19,7 @@ from elmo.analysis.record import Record
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
 from elmo.reproduce.record import ExperimentRecord
-from elmo.reproduce.tables import TITLES, data_name, with_interval
+from elmo.reproduce.tables import DIGITS, TITLES, data_name, measured, with_interval
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs"
@@ -31,7 +31,6 @@ NOT_YET = "not measured yet"
 
 # Where the paper has an experiment for fewer tasks than our plan.
 _TASKS_OF_PAPER = {"table2": ORDER[:3], "table3": ORDER[:3], "figure1": ORDER[1:3]}
-_DIGITS = {"weights": 3, "epochs": 1}
 ANALYSIS_OF = {"table4": "precision", "table5": "wsd", "table6": "pos"}
 HEADINGS = {
     "table1": "Table 1: what ELMo adds",
@@ -158,9 +157,7 @@ def _row_of(claim: str, found: Mapping[str, Any], record: ExperimentRecord, link
     else:
         name, data = record["name"], data_name(record)
     theirs = ", ".join(f"{task} {difference:+.1f}" for task, difference in found["paper"].items())
-    digits = _DIGITS.get(measured_on)
-    ours = with_interval(found["difference"], found["interval"], digits or 2)
-    ours += "" if digits is None else f" {measured_on}"
+    ours = measured(found) + (f" {measured_on}" if measured_on in DIGITS else "")
     short = name if is_more else data_name(task)
     own = data + partial(record)
     return Row(claim, own, short, found["verdict"], link, theirs, ours, found["difference"], measured_on)

@@ -3,6 +3,7 @@
 import pytest
 
 from elmo.reproduce.claims import findings
+from elmo.reproduce.tables import measured
 
 CLOSE = [-0.2, 0.0, 0.2]
 
@@ -112,6 +113,12 @@ def test_figure1_judges_every_share_and_the_gain(outcomes_of):
     # Epochs: 3 - 1 with the first seed, 1 - 2 with the others.
     (epochs,) = [one for one in found if one.measured_on == "epochs"]
     assert (epochs.difference.mean, epochs.verdict) == (0, "not decided")
+
+
+def test_hundreds_of_epochs_have_an_interval_and_impossible_scores_have_none():
+    claim = {"measured_on": "epochs", "difference": 476.0, "interval": (470.0, 482.0)}
+    assert measured(claim) == "+476.0 [+470.0, +482.0]"
+    assert measured({**claim, "measured_on": "test"}) == "+476.00 [too little data for an interval]"
 
 
 def test_a_score_that_is_never_passed_counts_as_later_than_all_epochs(outcomes_of):

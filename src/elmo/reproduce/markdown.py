@@ -5,11 +5,9 @@ from itertools import groupby
 from typing import Any
 
 from elmo.reproduce.record import ExperimentRecord
-from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
+from elmo.reproduce.tables import aligned, data_name, measured, rows, title
 from elmo.tasks.rules import best_rule
 from elmo.tasks.train.task_data import remarks_on_trained_data
-
-_DIGITS = {"weights": 3, "epochs": 1}
 
 
 def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
@@ -74,8 +72,7 @@ def _on_rules(record: ExperimentRecord, data: str) -> Iterator[str]:
 
 def _measured(one: dict[str, Any]) -> str:
     """ "test +3.05 [+0.91, +5.20], p = 0.012, corrected p = 0.048"."""
-    found = with_interval(one["difference"], one["interval"], _DIGITS.get(one["measured_on"], 2))
-    found = f"{one['measured_on'].replace('_', ' ')} {found}"
+    found = f"{one['measured_on'].replace('_', ' ')} {measured(one)}"
     if one["p_value"] is None:
         return f"{found}, too few different values for an interval"
     corrected = one["corrected_p_value"]

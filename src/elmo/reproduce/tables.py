@@ -1,6 +1,7 @@
 """The tables of a page as rows of text, and what things are called on pages and pictures."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo.reproduce.record import ExperimentRecord
@@ -34,12 +35,23 @@ def shown(summary: dict[str, Any], digits: int = 2) -> str:
 _MOST = 100.0
 
 
-def with_interval(difference: float, interval: Sequence[float] | None, digits: int = 2) -> str:
-    """ "+3.05 [+0.91, +5.20]"; an interval that exceeds the range of scores (0 to 100) is not shown."""
-    if interval is not None and not -_MOST <= interval[0] <= interval[1] <= _MOST:
+def with_interval(difference: float, interval: Sequence[float] | None, digits: int = 2, *, most: float = _MOST) -> str:
+    """ "+3.05 [+0.91, +5.20]"; an interval beyond `most`, the largest difference that there can be, is not shown."""
+    if interval is not None and not -most <= interval[0] <= interval[1] <= most:
         return f"{difference:+.{digits}f} [too little data for an interval]"
     reach = "" if interval is None else f" [{interval[0]:+.{digits}f}, {interval[1]:+.{digits}f}]"
     return f"{difference:+.{digits}f}{reach}"
+
+
+DIGITS = {"weights": 3, "epochs": 1}
+"""After the point, of differences that are measured on something else than scores."""
+
+
+def measured(claim: Mapping[str, Any]) -> str:
+    """A claim's difference with its interval, whose range is known of scores alone."""
+    digits = DIGITS.get(claim["measured_on"])
+    most = _MOST if digits is None else math.inf
+    return with_interval(claim["difference"], claim["interval"], digits or 2, most=most)
 
 
 def data_in(record: ExperimentRecord) -> list[str]:
