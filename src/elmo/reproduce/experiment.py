@@ -121,6 +121,11 @@ def reproduce(
         _warn_without_matplotlib(reported)
         with flag.at_once():
             facts = data_facts(job)
+        if not facts.units.keys() & {"dev", "test"}:
+            raise ConfigError(
+                f"{job.files.train}: all training examples belong together (one document or article), so none are held "
+                "out as dev data, and there would be no scores to compare. Give --dev or --test."
+            )
         systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares, compared)
         asked = {"experiment": experiment, **job.facts()}
         if experiment == "figure1":

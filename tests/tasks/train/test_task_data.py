@@ -27,6 +27,21 @@ def files(tmp_path) -> Files:
     return Files(tmp_path / "train.conll")
 
 
+class Told(Progress):
+    """Remembers what is said."""
+
+    def __init__(self):
+        self.lines = []
+
+    def say(self, line):
+        self.lines.append(line)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
 def lengths(examples) -> list[int]:
     return [len(example.tokens) for example in examples]
 
@@ -43,6 +58,18 @@ def test_held_out_data_share_no_group_with_training(files):
     assert len({(n - 1) // 2 for n in kept}) == 9
 
 
+def test_data_that_belong_together_are_not_split_and_that_is_said(files, told):
+    class Together(NamedEntities):
+        def group(self, example, place):
+            return 0
+
+    data = read_data(Together(), NerSettings(), files, told)
+    assert (len(data.train), data.dev) == (40, [])
+    assert told.lines == [
+        "no --dev was given: all training examples belong together (one document or article), so the last epoch is kept"
+    ]
+
+
 def test_long_training_examples_are_left_out_and_dev_examples_never(files):
     short = replace(NerSettings(), fit=FitSettings(max_length=10))
     data = read_data(NamedEntities(), short, Files(files.train, files.train))
@@ -54,17 +81,12 @@ def test_long_training_examples_are_left_out_and_dev_examples_never(files):
                   Files(files.train.parent / "long.conll", files.train))  # fmt: skip
 
 
-def test_dev_and_test_data_that_are_training_data_are_told_of(files):
-    told = []
-
-    class Told(Progress):
-        def say(self, line):
-            told.append(line)
-
+def test_dev_and_test_data_that_are_training_data_are_told_of(files, told):
     other = files.train.parent / "other.conll"
     other.write_text("y B-A\n\n" * 8 + "x B-A\n\n")
-    data = read_data(NamedEntities(), NerSettings(), Files(files.train, files.train, other), Told())
+    data = read_data(NamedEntities(), NerSettings(), Files(files.train, files.train, other), told)
     assert data.trained_on == {"dev": (40, 40)}
-    assert len(told) == 1 and "40 of the 40 examples of the dev data are also training data" in told[0]
+    (line,) = told.lines
+    assert "40 of the 40 examples of the dev data are also training data" in line
     other.write_text("y B-A\n\n" * 3 + "x B-A\n\n")
     assert read_data(NamedEntities(), NerSettings(), Files(files.train, test=other)).trained_on == {"test": (1, 4)}

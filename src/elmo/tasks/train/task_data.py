@@ -52,7 +52,9 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
     for remark in remarks_on_trained_data(data.trained_on):
         progress.say(f"note: {remark}")
     if not files.dev:
-        progress.say(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best")
+        told = f"{len(data.dev):,} of the training examples decide which epoch is the best"
+        together = "all training examples belong together (one document or article), so the last epoch is kept"
+        progress.say(f"no --dev was given: {told if data.dev else together}")
     shared = share_of(task.groups(data.train), settings.fit.train_share)
     train = task.training([data.train[place] for place in shared], settings)
     if longest := settings.fit.max_length:
