@@ -2,6 +2,9 @@
 
 import pytest
 
+from elmo.errors import ConfigError
+from elmo.serve.settings import ServeSettings
+
 KEYS = ["a-key-of-this-server", "another-key-of-this-server"]
 
 
@@ -25,8 +28,15 @@ def test_any_name_is_answered_if_all_are_allowed(new_client):
     assert new_client(hosts=["*"]).get("/health", headers={"Host": "evil.example"}).status_code == 200
 
 
-def test_an_address_of_version_6_has_brackets(new_client):
-    client = new_client(hosts=["[::1]"])
+@pytest.mark.parametrize("hosts", ["example.org", ["example.org:8000"], ["http://example.org"], ["a b"], [""]])
+def test_a_host_that_no_request_could_be_addressed_to_is_refused(hosts):
+    with pytest.raises(ConfigError, match="host"):
+        ServeSettings(hosts=hosts)
+
+
+@pytest.mark.parametrize("host", ["[::1]", "::1", "0:0::1"])
+def test_an_address_of_version_6_has_brackets_in_requests(new_client, host):
+    client = new_client(hosts=[host])
     assert client.get("/health", headers={"Host": "[::1]:8000"}).status_code == 200
     assert client.get("/health", headers={"Host": "[::1]"}).status_code == 200
 

@@ -23,7 +23,7 @@ class AccessControl:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
-        self._hosts = {host.lower() for host in settings.hosts}
+        self._hosts = set(settings.hosts)
         self._keys = [key.encode() for key in settings.api_keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,10 +1,12 @@
 """ServeSettings: everything about a server but its models and its address. Limits are flags of `elmo serve`."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import IPv6Address
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import Positive, PositiveInt, Settings
+from elmo.setting_checks import Positive, PositiveInt, Settings, require_setting
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -41,8 +43,8 @@ class ServeSettings(ServeLimits):
     """Everything about a server but its models and its address."""
 
     hosts: Collection[str] = LOOPBACK_HOSTS
-    """Host names that requests may be addressed to, without port; "*" allows any. Other names are refused: through
-    them a foreign web page could reach a server that listens on loopback only (DNS rebinding)."""
+    """Host names and addresses that requests may be addressed to, without port; "*" allows any. Others are refused:
+    through them a foreign web page could reach a server that listens on loopback only (DNS rebinding)."""
     api_keys: Collection[str] = field(default=(), repr=False)
     """Keys that clients must present as `Authorization: Bearer KEY`, each of 16 characters or more; none: no key is
     needed."""
@@ -52,9 +54,23 @@ class ServeSettings(ServeLimits):
     def __post_init__(self) -> None:
         super().__post_init__()
         named_tokenizer(self.tokenizer)
+        require_setting(not isinstance(self.hosts, str), "hosts", self.hosts, "a list of names")
+        object.__setattr__(self, "hosts", tuple(map(_as_requests_have_it, self.hosts)))
         if any(len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() for key in self.api_keys):
             raise ConfigError(
                 f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII, so that it "
                 "could be guessed or could not be sent. Make one with: python -c 'import secrets; "
                 "print(secrets.token_urlsafe(32))'"
             )
+
+
+def _as_requests_have_it(host: str) -> str:
+    """In small letters, an address of version 6 in brackets. ConfigError for what is no name, or more than one."""
+    with suppress(ValueError):
+        return f"[{IPv6Address(host.strip('[]'))}]"
+    if not host or any(sign in host for sign in ":/ "):
+        raise ConfigError(
+            f"the host {host!r} is not a mere name or address, so no request could be addressed to it. Leave out its "
+            "scheme, port and path: example.org"
+        )
+    return host.lower()

@@ -54,10 +54,9 @@ def main(argv: list[str]) -> int:
     from elmo.serve.listening import bound, require_key, run, url
     from elmo.serve.models import ServedModel
 
-    own = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     settings = ServeSettings(
         **vars(arguments.limits),
-        hosts=(*LOOPBACK_HOSTS, own, *arguments.allowed_hosts),
+        hosts=(*LOOPBACK_HOSTS, arguments.host, *arguments.allowed_hosts),
         api_keys=read_keys(arguments.api_key_file) if arguments.api_key_file is not None else (),
     )
     with bound(arguments.host, arguments.port) as listening:
