@@ -34,14 +34,14 @@ def small() -> ServedModel:
 
 
 def test_the_page_has_clients_and_an_app_of_ones_own():
-    assert len(CLIENTS) == 8
-    assert len(blocks("python")) == 9
+    assert len(CLIENTS) == 7
+    assert len(blocks("python")) == 8
 
 
 @pytest.mark.filterwarnings("ignore")  # the libraries' own: they leave connections open
 @pytest.mark.parametrize("code", CLIENTS, ids=range(len(CLIENTS)))
 def test_the_code_of_a_client_runs(running, small, code, monkeypatch):
-    for library in ("langchain_openai", "cohere", "huggingface_hub"):
+    for library in ("cohere", "huggingface_hub"):
         if library in code and find_spec(library) is None:
             pytest.skip(f"needs {library}")
     monkeypatch.setenv("NO_PROXY", "*")
