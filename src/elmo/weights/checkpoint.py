@@ -1,10 +1,12 @@
 """Checkpoint: a model as data, whatever format it came from. Used everywhere in the package."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.token_map import TokenMap
 from elmo.weights.catalogue import published_hash
-from elmo.weights.fingerprint import fingerprint
+from elmo.weights.fingerprint import combine, digest, text_hash
 
 
 @dataclass(frozen=True)
@@ -100,5 +102,27 @@ def without_softmax(name: str) -> WeightFileError:
 
 
 def content_hash(checkpoint: Checkpoint) -> str:
-    """SHA-256 (hexadecimal) over the network's tensors: names, shapes, bytes. Equal for equal weights of any format."""
-    return fingerprint(checkpoint.tensors)
+    """SHA-256 (hexadecimal) over what the vectors follow from; equal for equal models of any format.
+
+    That is the network's tensors (names, shapes, bytes), and whatever no tensor shows and isn't as in the published
+    models: settings, and the token map of a model that reads more than bytes.
+    """
+    digests = {name: digest(tensor) for name, tensor in checkpoint.tensors.items()}
+    if unseen := _unseen(checkpoint):
+        digests["unseen"] = text_hash(json.dumps(unseen, sort_keys=True))
+    return combine(digests)
+
+
+def _unseen(checkpoint: Checkpoint) -> dict[str, Any]:
+    config, published = checkpoint.config, BiLMConfig()
+    settings = {
+        "activation": config.has_characters,
+        "max_characters_per_token": config.has_characters,
+        "cell_clip": True,
+        "projection_clip": config.has_lstm_projection,
+        "skip_connections": config.num_layers > 1,
+        "forget_bias": True,
+    }
+    found = {name: getattr(config, name) for name, has_effect in settings.items() if has_effect}
+    found = {name: value for name, value in found.items() if value != getattr(published, name)}
+    return found if config.characters == "bytes" and not config.has_words else found | checkpoint.token_map.to_dict()
