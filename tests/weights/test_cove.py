@@ -50,6 +50,7 @@ def test_a_state_dict_is_read(file):
         ({"bias_ih_l0": torch.zeros(9)}, r"'bias_ih_l0' has shape \(9,\), CoVe's LSTM .* asks for \(8,\)"),
         ({"weight_ih_l2": torch.zeros(8, 4)}, r"'weight_ih_l2' with shape \(8, 4\) is not part of the model"),
         ({"bias_hh_l1": torch.full((8,), torch.nan)}, "bias_hh_l1.*nan"),
+        ({"bias_hh_l1": torch.full((8,), 1e300, dtype=torch.float64)}, "bias_hh_l1.*inf"),
     ],
 )
 def test_another_layout_is_refused(file, changed, said):

@@ -15,7 +15,7 @@ import numpy as np
 from elmo.errors import WeightFileError
 from elmo.weights.pickle import read_state_dict
 from elmo.weights.shapes import Shape, require_agreement
-from elmo.weights.soundness import require_finite
+from elmo.weights.soundness import finite_float32
 
 PUBLISHED = "wmtlstm-8f474287.pth"
 WEIGHTS_SUFFIX = ".pth"
@@ -62,8 +62,8 @@ def read(path: Path | str) -> CoVeModel:
     cells, word_dim = _sizes(found)
     expected = shapes(word_dim, cells).items()
     require_agreement(found, expected, file=str(path), asked_by=f"CoVe's LSTM ({PUBLISHED})", kind="tensor")
-    require_finite(tensors, str(path), "tensor")
-    return CoVeModel(word_dim, cells, {name: tensor.astype(np.float32) for name, tensor in tensors.items()})
+    in_float32 = {name: finite_float32(tensor, name, str(path), "tensor") for name, tensor in tensors.items()}
+    return CoVeModel(word_dim, cells, in_float32)
 
 
 def _sizes(found: Mapping[str, Shape]) -> tuple[int, int]:

@@ -42,11 +42,12 @@ def recognize(path: str | Path) -> str:
     with readable(shown(str(path), 300), WeightFileError, _CHECK):
         if _native_folder(path) is not None:
             return "native"
+        if _reader("many_langs").recognizes(path):  # before HDF5 files, which may be vectors that were written there
+            return "many_langs"
         if _looks_like_allennlp(path):
             return "allennlp"
-        for name in ("many_langs", "tensorflow"):
-            if _reader(name).recognizes(path):
-                return name
+        if _reader("tensorflow").recognizes(path):
+            return "tensorflow"
         raise WeightFileError(_no_model(path))
 
 

@@ -50,6 +50,14 @@ def _require_float32(tensor: object, name: str, what: str, source: str) -> None:
         )
 
 
+def finite_float32(values: Float[np.ndarray, "*shape"], name: str, file: str, kind: str) -> Float[np.ndarray, "*shape"]:
+    """A tensor of a file as float32. WeightFileError for a NaN, an infinity, or a value too large for the type."""
+    with np.errstate(over="ignore"):
+        found = np.asarray(values, dtype=np.float32)
+    require_finite({name: found}, file, kind)
+    return found
+
+
 def require_finite(tensors: Mapping[str, Float[np.ndarray, "..."]], file: str, kind: str) -> None:
     """Raises WeightFileError that names the first tensor with a NaN or an infinity."""
     for name, tensor in tensors.items():

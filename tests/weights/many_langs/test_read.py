@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from elmo.errors import WeightFileError
-from elmo.weights.checkpoint import Checkpoint
+from elmo.weights import formats
+from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.many_langs import read as many_langs
 from elmo.weights.many_langs.read import PUBLISHED_ARCHITECTURE, config_of
 from elmo.weights.soundness import require_sound
@@ -180,6 +181,13 @@ def test_folder_is_recognized_by_its_pickles(folder):
     (folder / "encoder.pkl").unlink()
     assert not many_langs.recognizes(folder)
     assert not many_langs.recognizes(folder / "nowhere")
+
+
+def test_vectors_in_the_folder_and_the_name_of_a_pickle_do_not_hide_the_model(folder):
+    (folder / "text.ly-1.hdf5").write_bytes(b"\x89HDF\r\n\x1a\n")
+    expected = content_hash(many_langs.read(folder))
+    for path in (folder, folder / "token_embedder.pkl", folder / "encoder.pkl"):
+        assert content_hash(formats.read(path)) == expected
 
 
 def test_model_of_words_only_needs_no_character_dictionary(folder):

@@ -19,7 +19,7 @@ from elmo.errors import ElmoError, WeightFileError
 from elmo.shapes import Float
 from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
 from elmo.weights.shapes import Shape
-from elmo.weights.soundness import require_finite
+from elmo.weights.soundness import finite_float32
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -58,9 +58,9 @@ class Hdf5File:
 
     def array(self, name: str) -> Float[np.ndarray, "..."]:
         """A dataset as float32, own memory. A NaN or an infinity anywhere: WeightFileError."""
-        with _translated(self.path, name), np.errstate(over="ignore"):
-            values = np.asarray(self._datasets[name][()], dtype=np.float32)
-        require_finite({name: values}, str(self.path), "dataset")
+        with _translated(self.path, name):
+            stored = self._datasets[name][()]
+        values = finite_float32(stored, name, str(self.path), "dataset")
         if self._fingerprint is not None:
             self._digests[name] = digest(values)
         return values

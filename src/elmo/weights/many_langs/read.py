@@ -35,7 +35,7 @@ from elmo.weights.allennlp.state_dict import lstm_shapes, lstm_tensors
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.pickle import read_state_dict
 from elmo.weights.shapes import Shape, require_agreement
-from elmo.weights.soundness import require_finite
+from elmo.weights.soundness import finite_float32
 
 BOUNDARY_TOKENS = ("<bos>", "<eos>")
 UNKNOWN = "<oov>"
@@ -170,17 +170,21 @@ def _character_settings(embedder: Mapping[str, Any], num_characters: int) -> dic
 
 
 def recognizes(path: Path) -> bool:
-    """Whether `path` is an ELMoForManyLangs folder: both pickles are in it."""
-    return all((Path(path) / name).is_file() for name in PICKLES)
+    """Whether `path` is an ELMoForManyLangs folder, which has both pickles, or one of these."""
+    return all((_folder(path) / name).is_file() for name in PICKLES)
+
+
+def _folder(path: Path) -> Path:
+    return path.parent if path.name in PICKLES and path.is_file() else path
 
 
 def read(path: Path) -> Checkpoint:
-    """The model in the folder `path`.
+    """The model in the folder `path`, or in that of the pickle `path`.
 
     An architecture file that is missing from the folder (it is from the published archives) is replaced by the
     published architecture, which the shapes must then agree with. Raises WeightFileError.
     """
-    folder = Path(path)
+    folder = _folder(Path(path))
     described = architecture_file(folder)
     beside = [folder / name for name in ("config.json", "char.dic", "word.dic")]
     files = [
@@ -209,9 +213,7 @@ def _read(folder: Path, described: Path | None) -> Checkpoint:
 
 
 def _state_dict(path: Path) -> dict[str, np.ndarray]:
-    state = {name: array.astype(np.float32, copy=False) for name, array in read_state_dict(path).items()}
-    require_finite(state, str(path), "tensor")
-    return state
+    return {name: finite_float32(array, name, str(path), "tensor") for name, array in read_state_dict(path).items()}
 
 
 def _rows(embedder: Mapping[str, np.ndarray], name: str) -> int:

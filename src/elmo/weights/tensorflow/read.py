@@ -26,7 +26,7 @@ from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import Shape, require_agreement
-from elmo.weights.soundness import require_finite
+from elmo.weights.soundness import finite_float32
 from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle, index_of
 
@@ -183,6 +183,4 @@ def _read_softmax(
 
 
 def _float32(bundle: TensorBundle, variable: str) -> Float[np.ndarray, "..."]:
-    array = bundle[variable].astype(np.float32, copy=False)
-    require_finite({variable: array}, str(bundle.index), "variable")
-    return array
+    return finite_float32(bundle[variable], variable, str(bundle.index), "variable")
