@@ -80,6 +80,13 @@ def test_what_a_module_saves_is_read(tmp_path, is_zip):
     assert all(np.array_equal(found[name], tensor) for name, tensor in state.items())
 
 
+@formats
+def test_a_tensor_that_modules_share_has_two_names(tmp_path, is_zip):
+    shared = torch.arange(1000.0)
+    found = read_state_dict(saved(tmp_path, {"one.weight": shared, "other.weight": shared}, is_zip))
+    assert np.array_equal(found["one.weight"], shared) and found["other.weight"] is found["one.weight"]
+
+
 @pytest.mark.parametrize("protocol", [3, 4, 5])
 def test_later_protocols_are_read(tmp_path, protocol):
     torch.save({"a": torch.tensor(MATRIX)}, tmp_path / "file", pickle_protocol=protocol)

@@ -64,7 +64,8 @@ class _Tensor(NamedTuple):
 def read_state_dict(path: Path) -> dict[str, Float[np.ndarray, "..."]]:
     """Every tensor of a file written by `torch.save(module.state_dict(), path)`, in either of torch's formats.
 
-    Returns name -> float16, float32 or float64 array; bfloat16 becomes float32. Raises WeightFileError if the file is
+    Returns name -> float16, float32 or float64 array; bfloat16 becomes float32. A tensor that modules share has two
+    names and one array. Raises WeightFileError if the file is
     missing, damaged, or holds anything but a flat dict of dense float tensors.
     """
     path = Path(path)
@@ -107,7 +108,7 @@ def _read_archive(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
             )
             for tensor in {tensor.storage.key: tensor for tensor in tensors.values()}.values()
         }
-    return {name: _array(name, tensor, storages) for name, tensor in tensors.items()}
+    return _arrays(tensors, storages)
 
 
 def _read_legacy(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
@@ -124,7 +125,7 @@ def _read_legacy(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
         if len(content) < length * dtype.itemsize:
             raise _Refused("unexpected end of the file")
         storages[key] = np.frombuffer(content, dtype)
-    return {name: _array(name, tensor, storages) for name, tensor in tensors.items()}
+    return _arrays(tensors, storages)
 
 
 def _executed(program: Any) -> Any:
@@ -235,7 +236,7 @@ def _tensors(loaded: Any, size: int) -> dict[str, _Tensor]:
     """What the pickle holds, if it is a flat dict of dense float tensors that fit into a file of `size` bytes."""
     if type(loaded) is not dict:
         raise _Refused(f"it holds a {type(loaded).__name__.strip('_').lower()}, not a dict of tensors")
-    total = 0
+    total, counted = 0, set[_Tensor]()
     for name, tensor in loaded.items():
         if not isinstance(tensor, _Tensor):
             raise _Refused(f"its entry {shown(name)} is a {type(tensor).__name__}, not a tensor")
@@ -246,8 +247,11 @@ def _tensors(loaded: Any, size: int) -> dict[str, _Tensor]:
             type(number) is int and number >= 0 for number in numbers
         ):
             raise _Refused(f"its tensor {shown(name)} has a shape, strides or an offset that no tensor has")
-        # A stride of 0 lets four bytes claim any shape: believe no more than the file can hold.
-        total += math.prod(tensor.shape) * np.dtype(_TYPES[tensor.storage.kind]).itemsize
+        # A stride of 0 lets four bytes claim any shape: believe no more than the file can hold. Modules may share a
+        # tensor, which then has two names.
+        if tensor not in counted:
+            counted.add(tensor)
+            total += math.prod(tensor.shape) * np.dtype(_TYPES[tensor.storage.kind]).itemsize
         if total > size:
             raise _Refused(f"its tensors up to {shown(name)} claim {total} bytes, the file has {size}")
     return loaded
@@ -255,6 +259,17 @@ def _tensors(loaded: Any, size: int) -> dict[str, _Tensor]:
 
 def _dtype(storage: _Storage, little_endian: object) -> np.dtype:
     return np.dtype(_TYPES[storage.kind]).newbyteorder("<" if little_endian else ">")
+
+
+def _arrays(
+    tensors: dict[str, _Tensor], storages: dict[str, Shaped[np.ndarray, " values"]]
+) -> dict[str, Float[np.ndarray, "..."]]:
+    """The array of each name; all names of a tensor have the same one."""
+    made: dict[_Tensor, np.ndarray] = {}
+    for name, tensor in tensors.items():
+        if tensor not in made:
+            made[tensor] = _array(name, tensor, storages)
+    return {name: made[tensor] for name, tensor in tensors.items()}
 
 
 def _array(name: str, tensor: _Tensor, storages: dict[str, Shaped[np.ndarray, " values"]]) -> Float[np.ndarray, "..."]:
