@@ -62,6 +62,10 @@ def test_a_zip_archive_is_unpacked_once_for_each_content(tmp_path, random_checkp
     before = folder.stat().st_mtime_ns
     assert resolve(str(archive)) == folder
     assert folder.stat().st_mtime_ns == before
+    shutil.rmtree(tmp_path / "cache" / "published")
+    (tmp_path / "cache" / "published").write_text("a cache that can only be read")
+    assert resolve(archive) == folder
+    (tmp_path / "cache" / "published").unlink()
     write(random_checkpoint(cell_size=8), tmp_path / "two" / "model")
     archive.unlink()
     shutil.make_archive(str(tmp_path / "model"), "zip", tmp_path / "two")

@@ -37,6 +37,7 @@ def opened(archive: Path, folder: Path) -> dict[str, bytes]:
         (["x/a", "x/y/b"], ["a", "y/b"]),
         (["x/a", "y/b"], ["x/a", "y/b"]),
         (["x/x", "x/y/x"], ["x", "y/x"]),
+        (["x/a", "__MACOSX/x/._a"], ["a"]),
         (["x/a", "x"], None),
     ],
 )

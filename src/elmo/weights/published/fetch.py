@@ -38,6 +38,7 @@ WAIT = 3600.0
 MAX_ENTRIES = 64
 """Files of an archive, which may be damaged or hostile like any other: a model has about ten."""
 
+_OF_MACOS = "__MACOSX/"
 _MAGIC = {".hdf5": b"\x89HDF\r\n\x1a\n", ".zip": b"PK\x03\x04"}
 
 
@@ -100,6 +101,8 @@ def from_archive(archive: Path) -> Path:
     """
     name = f"{archive.stem}-{file_hash(archive)[:16]}"
     folder = cache_folder() / "unpacked" / name
+    if folder.is_dir():  # which appears whole; the cache may be one that can only be read
+        return folder
     with _alone(name):
         if not folder.is_dir():
             size = unpacked_size(archive, max_bytes=MAX_BYTES)
@@ -243,13 +246,14 @@ def unpacked_size(archive: Path, *, max_bytes: int) -> int:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpacks the files into the existing, empty `folder`; a single folder around all of them is left out.
+    """Unpacks the files into the existing, empty `folder`; a single folder around all of them is left out, and so is
+    what macOS puts beside it.
 
     Call `unpacked_size` before. zipfile writes plain files within `folder`, whatever their names say, of no more bytes
     than the archive states for each, and compares their checksums. Raises WeightFileError.
     """
     with _opened(archive) as opened:
-        opened.extractall(folder)
+        opened.extractall(folder, [name for name in opened.namelist() if not name.startswith(_OF_MACOS)])
     inside = list(folder.iterdir())
     if len(inside) == 1 and inside[0].is_dir():
         outer = inside[0].rename(folder / f"{archive.name}.folder")  # a file in it may have the folder's name
