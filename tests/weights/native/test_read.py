@@ -208,6 +208,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
     [
         (lambda f: f.update(format_version=2), "format_version is 2, but this elmo reads 1: a newer elmo wrote it"),
         (lambda f: f.update(format_version="1"), "format_version is '1', but"),
+        (lambda f: f.pop("format_version"), r"has no format_version \(its keys: .*a model of another kind"),
         (lambda f: f.pop("source_hash"), "key 'source_hash' is missing"),
         (lambda f: f.update(extra=1), "key 'extra' is unknown"),
         (lambda f: f["metadata"].update(data=3), "must be text"),
@@ -429,6 +430,34 @@ def test_the_content_hash_follows_names_shapes_and_values(random_checkpoint):
     for values in (turned.reshape(turned.shape[::-1]), turned + 1):
         changed = checkpoint.tensors | {"token_encoder.projection.weight": values}
         assert content_hash(replace(checkpoint, tensors=changed)) != first
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"activation": "tanh"},
+        {"cell_clip": None},
+        {"projection_clip": 2.0},
+        {"skip_connections": False},
+        {"forget_bias": 0.0},
+        {"max_characters_per_token": 20},
+    ],
+)
+def test_the_content_hash_follows_what_no_tensor_shows(random_checkpoint, changes):
+    assert content_hash(random_checkpoint(**changes)) != content_hash(random_checkpoint())
+
+
+def test_the_content_hash_follows_the_words(random_word_checkpoint):
+    checkpoint = random_word_checkpoint()
+    ids = dict(checkpoint.token_map.words.words)
+    ids["the"], ids["책"] = ids["책"], ids["the"]
+    assert content_hash(replace(checkpoint, token_map=TokenMap(None, WordMap(ids)))) != content_hash(checkpoint)
+
+
+def test_the_content_hash_of_a_published_architecture_is_that_of_its_tensors(random_checkpoint):
+    """So it is the same as in files of before settings counted."""
+    checkpoint = random_checkpoint()
+    assert content_hash(checkpoint) == fingerprint(checkpoint.tensors)
 
 
 def test_the_content_hash_is_the_same_in_every_format(written, tmp_path, full_checkpoint):

@@ -74,7 +74,13 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     facts = read_json(path)
     _refuse_task_model(facts, path.parent)
-    version = facts.get("format_version")
+    if "format_version" not in facts:
+        raise WeightFileError(
+            f"{path}: has no format_version (its keys: {', '.join(map(shown, sorted(facts)[:8])) or 'none'}), so it is "
+            "not of an ELMo model in this format, but perhaps of a model of another kind. Pass a folder that "
+            "'elmo convert' or a pretraining run wrote; 'elmo models' lists models that are known by name."
+        )
+    version = facts["format_version"]
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
             f"{path}: format_version is {shown(version)}, but this elmo reads {FORMAT_VERSION}: a newer elmo wrote it, "
