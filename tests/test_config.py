@@ -1,8 +1,10 @@
 """The architecture as data: derived sizes, and every bad value named."""
 
+import json
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elmo.config import PUBLISHED_SIZES, BiLMConfig, published
@@ -55,6 +57,11 @@ def test_a_bad_value_is_named(changes: dict[str, Any], message: str) -> None:
 def test_plain_values_and_back() -> None:
     config = published("small", cell_clip=None)
     assert BiLMConfig.from_dict(asdict(config)) == config
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    config = BiLMConfig(cell_size=np.int64(1024), cell_clip=np.float32(2), skip_connections=np.bool_(False))  # type: ignore[arg-type]
+    assert BiLMConfig.from_dict(json.loads(json.dumps(asdict(config)))) == config
 
 
 def test_unknown_and_missing_keys_name_their_source() -> None:

@@ -113,7 +113,10 @@ class BiLM(nn.Module):
 
     @known_keywords
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
-        """Writes the model folder; whole or not at all."""
+        """Writes the model folder, without softmax, vocabulary and warm state; whole or not at all.
+
+        `force`: replaces an existing model folder, whose softmax, vocabulary and warm state are gone then.
+        """
         write_checkpoint(self.to_checkpoint(), Path(folder), force=force)
 
     @property
