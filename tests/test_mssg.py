@@ -1,5 +1,7 @@
 """MSSG as an encoder: what it gives for sentences, also to tasks."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,14 @@ def test_a_token_has_the_vector_of_its_sense_and_its_context():
     assert money.tolist() == [[[5, 0], [1, 2], [0, 0]], [[0, 0], [1, 0], [0.5, 0]]]
     assert tree.tolist() == [[[0, 6], [3, 4]], [[0, 0], [0, 1]]]
     assert empty.shape == (2, 0, 2)
+
+
+def test_a_context_is_as_wide_as_in_training():
+    sentence = ["돈", "나무", "은행"]
+    encoder = MSSGEncoder(dataclasses.replace(SENSES, window=1))
+    ((_, contexts),) = encoder.embed_iter([sentence])
+    assert contexts[2].tolist() == [0, 1]  # of the tree alone
+    assert encoder.model_hash == MSSGEncoder(SENSES, window=1).model_hash
 
 
 def test_other_vectors_have_another_hash():

@@ -12,8 +12,6 @@ from elmo.shapes import Float
 from elmo.static.senses import SenseVectors, read_sense_vectors
 from elmo.weights.fingerprint import fingerprint
 
-WINDOW = 5
-
 
 class MSSGEncoder:
     """Two layers: the vector of the sense whose centroid is nearest to the context, zeros for an unknown word; and the
@@ -24,16 +22,17 @@ class MSSGEncoder:
 
     num_layers, keep_boundaries = 2, False
 
-    def __init__(self, senses: SenseVectors, window: int = WINDOW, *, source: str = "the sense vectors") -> None:
-        """`window`: known words to each side that are the context. `source`: what messages call the vectors."""
-        self.senses, self.window, self.source = senses, window, source
+    def __init__(self, senses: SenseVectors, window: int | None = None, *, source: str = "the sense vectors") -> None:
+        """`window`: known words to each side that are the context; None: as many as in training. `source`: what
+        messages call the vectors."""
+        self.senses, self.window, self.source = senses, senses.window if window is None else window, source
         self.static = senses.static
         """The global vectors."""
         self.layer_dim = senses.static.dim
         """Dimensions of a vector."""
         arrays = {"global": self.static.vectors, "senses": senses.vectors, "bounds": senses.bounds}
         arrays |= {} if senses.centroids is None else {"centroids": senses.centroids}
-        self.model_hash = fingerprint({**arrays, "window": np.array(window)}, self.static.words)
+        self.model_hash = fingerprint({**arrays, "window": np.array(self.window)}, self.static.words)
         """SHA-256 over all vectors, the words and the window."""
 
     @classmethod

@@ -131,8 +131,9 @@ def test_an_artificial_homograph_is_split(tmp_path, changes):
     lines, truth = two_topics()
     path = tmp_path / "text.txt"
     path.write_text("\n".join(map(" ".join, lines)) + "\n", encoding="utf-8")
-    settings = StaticSettings(kind="mssg", dim=20, epochs=3, subsample=0.0, sense_words=1, **changes)
+    settings = StaticSettings(kind="mssg", dim=20, epochs=3, subsample=0.0, sense_words=1, window=6, **changes)
     senses = train_static_vectors(Corpus([path]), settings).senses
+    assert senses.window == settings.num_window
     encoder = MSSGEncoder(senses)
     contexts = [senses.contexts(line, encoder.window) for line in lines]
     rows = [int(senses.chosen(line, context)[4]) for line, context in zip(lines, contexts, strict=True)]
@@ -161,7 +162,7 @@ def test_senses_that_nothing_chose_are_left_out_and_the_most_frequent_comes_firs
     settings = dataclasses.replace(SMALL, senses=4, sense_words=1)
     tables = SenseTables.begun(2, settings, np.random.default_rng(0))
     tables.counts[:] = [1, 5, 1, 9, 1]
-    senses = tables.result(("a", "b"), 1.0)
+    senses = tables.result(("a", "b"), 1.0, window=5)
     np.testing.assert_array_equal(senses.vectors, tables.sense_values[[3, 1, 4]])
     np.testing.assert_array_equal(senses.centroids, tables.centroids[[3, 1, 4]])
     assert senses.bounds.tolist() == [0, 2, 3]

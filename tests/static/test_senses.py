@@ -1,5 +1,6 @@
 """MSSG's file of sense vectors: what is written is read again, what is damaged is refused with its line."""
 
+import dataclasses
 import gzip
 import unicodedata
 
@@ -53,6 +54,13 @@ def test_what_is_written_is_read_again(tmp_path, is_maxout, suffix):
     assert content.splitlines()[0] == f"3 4 3 {int(is_maxout)}".encode()
 
 
+def test_a_window_is_noted_unless_it_is_that_of_files_that_note_none(tmp_path):
+    for window, header in ((5, b"3 4 3 0"), (12, b"3 4 3 0 12")):
+        write_sense_vectors(tmp_path / "senses", dataclasses.replace(made(), window=window))
+        assert (tmp_path / "senses").read_bytes().splitlines()[0] == header
+        assert read_sense_vectors(tmp_path / "senses").window == window
+
+
 def test_words_are_read_in_composed_form_unless_that_has_a_row_too(tmp_path):
     apart = [unicodedata.normalize("NFD", word) for word in ("은행", "é")]
     write_sense_vectors(tmp_path / "senses", made((*apart, "é")))
@@ -82,6 +90,8 @@ def test_words_are_utf_8_or_what_the_authors_program_writes(tmp_path):
         ("은행 2\n1 0\n", ":1: the line is .* begins with four numbers"),
         ("3 2 2\n", ":1: the line is .* begins with four numbers"),
         ("3 2 2 5\n", ":1: the line is .* begins with four numbers"),
+        ("3 2 2 0 x\n", ":1: the line is .* begins with four numbers"),
+        ("3 2 2 0 5 5\n", ":1: the line is .* begins with four numbers"),
         ("3 0 2 0\n", ":1: the line promises 0 dimensions"),
         ("3 99999 2 0\n", ":1: the line promises 99,999 dimensions"),
         ("3 2 9999 0\n", ":1: the line promises 2 dimensions and 9,999 senses"),

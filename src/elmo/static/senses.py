@@ -1,9 +1,10 @@
 """Sense vectors: a global vector for each word and one or more for its senses, as MSSG's own program stores them.
 
-    V D S maxout        words, dimensions, the most senses of a word; 1: there are no centroids
+    V D S maxout [N]    words, dimensions, most senses of a word; 1: without centroids; the window in training, if not 5
     word C              and then, a line each, the global vector, and for each of C senses its vector and its centroid
 
-They may be packed. The authors' program writes ISO-8859-15, which has no Korean; ours writes UTF-8.
+They may be packed. The authors' program writes ISO-8859-15, which has no Korean, and no N, which it ignores; ours
+writes UTF-8.
 
 Source: Neelakantan et al. 2014; docs/specification-tasks.md, 9.4.
 """
@@ -24,6 +25,7 @@ from elmo.text.reading.as_trained import composed_words
 _MOST_DIMENSIONS, _MOST_SENSES = 10_000, 1_000
 _FOREIGN = "iso8859-15"
 _TINY = np.finfo(np.float32).tiny
+_WINDOW = 5  # the authors' program notes none
 _AGAIN = "Get the file again, or train one: elmo static TEXT -o FILE --kind mssg"
 
 
@@ -38,6 +40,8 @@ class SenseVectors:
     """Means of the senses' contexts; None: the vectors themselves are compared with a context (MaxOut)."""
     bounds: Int[np.ndarray, " words_and_one"]
     """A word's senses are the rows from bounds[word] to bounds[word + 1]."""
+    window: int = _WINDOW
+    """Known words to each side that were a context, at most, when the vectors were trained."""
 
     def rows(self, word: str) -> range:
         """The senses of `word` as it is written, else of its lower-cased form; none if it is unknown."""
@@ -98,7 +102,8 @@ def write_sense_vectors(path: Path, senses: SenseVectors) -> None:
     form = " ".join(["%.9g"] * static.dim) + "\n"
     most = int(np.diff(senses.bounds).max(initial=1))
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{len(static)} {static.dim} {most} {int(senses.centroids is None)}\n")
+        window = "" if senses.window == _WINDOW else f" {senses.window}"
+        file.write(f"{len(static)} {static.dim} {most} {int(senses.centroids is None)}{window}\n")
         for place, (word, vector) in enumerate(zip(static.words, static.vectors, strict=True)):
             require_writable(word, "MSSG's format")
             file.write(f"{word} {bounds[place + 1] - bounds[place]}\n{form % tuple(vector.tolist())}")
@@ -117,7 +122,7 @@ def read_sense_vectors(path: Path | str) -> SenseVectors:
     """
     check_is_text_file(path)
     lines = _Lines(str(path), byte_lines(path, require_content=True))
-    count, dim, most, is_maxout = _header(lines)
+    count, dim, most, is_maxout, window = _header(lines)
     names: dict[bytes, int] = {}
     sizes: list[int] = []
     # They grow as rows come: a first line may promise more than there is memory for.
@@ -140,7 +145,8 @@ def read_sense_vectors(path: Path | str) -> SenseVectors:
         raise lines.wrong(f"is the last one, with {len(names):,} words, but the first line promises {count:,}")
     shaped = [np.frombuffer(one, np.float32).reshape(-1, dim) for one in (values, vectors, centroids)]
     static = StaticVectors(composed_words(_decoded(list(names))), shaped[0])
-    return SenseVectors(static, shaped[1], None if is_maxout else shaped[2], np.concatenate([[0], np.cumsum(sizes)]))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    return SenseVectors(static, shaped[1], None if is_maxout else shaped[2], bounds, window)
 
 
 class _Lines:
@@ -178,22 +184,23 @@ class _Lines:
         return TextError(f"{self.name}:{self.number}: the line {what}. {_AGAIN}")
 
 
-def _header(lines: _Lines) -> tuple[int, int, int, bool]:
+def _header(lines: _Lines) -> tuple[int, int, int, bool, int]:
     line = lines.next()
     parts = [part.lower() for part in line.removeprefix(b"\xef\xbb\xbf").split()]
     flags = {b"0": False, b"1": True, b"false": False, b"true": True}
-    if len(parts) != 4 or parts[3] not in flags or not all(part.isdigit() and len(part) < 16 for part in parts[:3]):
+    numbers = [part for place, part in enumerate(parts) if place != 3]
+    if not 4 <= len(parts) <= 5 or parts[3] not in flags or not all(n.isdigit() and len(n) < 16 for n in numbers):
         raise lines.wrong(
             f"is {line[:40]!r}, but a file of MSSG begins with four numbers: words, dimensions, senses, and 1 if there "
             "are no centroids, else 0"
         )
-    count, dim, most = map(int, parts[:3])
+    count, dim, most, window = map(int, [*numbers, _WINDOW][:4])
     if not 1 <= dim <= _MOST_DIMENSIONS or most > _MOST_SENSES:
         raise lines.wrong(
             f"promises {dim:,} dimensions and {most:,} senses, but 1 to {_MOST_DIMENSIONS:,} and at most "
             f"{_MOST_SENSES:,} are read"
         )
-    return count, dim, most, flags[parts[3]]
+    return count, dim, most, flags[parts[3]], window
 
 
 def _decoded(names: list[bytes]) -> tuple[str, ...]:

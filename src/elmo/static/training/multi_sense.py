@@ -83,18 +83,17 @@ class SenseTables:
         zeros = np.zeros_like(values), np.zeros_like(senses)
         return cls(starts, limits, used, values, zeros[0], senses, zeros[1], centroids, counts)
 
-    def result(self, words: Sequence[str], first_count: float) -> SenseVectors:
+    def result(self, words: Sequence[str], first_count: float, window: int) -> SenseVectors:
         """Each word's senses, the most frequent first. Those that no occurrence chose are left out, for their vectors
-        are the random ones that they began with. `first_count`: what their counts began with."""
+        are the random ones that they began with. `first_count`: what their counts began with. `window`: as trained."""
         owner = np.repeat(np.arange(len(words)), self.limits)
         live = self.counts > first_count
         live[self.starts[np.bincount(owner, live, len(words)) == 0]] = True
         rows = np.flatnonzero(live)
         rows = rows[np.lexsort((-self.counts[rows], owner[rows]))]
         bounds = np.concatenate([[0], np.cumsum(np.bincount(owner[rows]))])
-        return SenseVectors(
-            StaticVectors(tuple(words), self.values), self.sense_values[rows], self.centroids[rows], bounds
-        )
+        static = StaticVectors(tuple(words), self.values)
+        return SenseVectors(static, self.sense_values[rows], self.centroids[rows], bounds, window)
 
 
 def multi_sense(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress) -> SenseVectors:
@@ -114,7 +113,7 @@ def multi_sense(corpus: Corpus, counts: dict[str, int], settings: StaticSettings
             f"{corpus.texts[0]}: with so little text, the occurrences of frequent words that are dropped at random "
             "left no word with a neighbor to learn from. Give more text, or keep all of them with --subsample 0."
         )
-    return tables.result(tuple(counts), first_count)
+    return tables.result(tuple(counts), first_count, settings.num_window)
 
 
 def blocks(
