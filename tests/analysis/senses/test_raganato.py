@@ -1,9 +1,11 @@
 """Sense-annotated corpora: what stands in them comes out, what doesn't fit is an error with its line."""
 
 import lzma
+import unicodedata
 
 import pytest
 
+from elmo.analysis.senses.inventory import read_inventory
 from elmo.analysis.senses.raganato import read_keys, read_sentences
 from elmo.errors import TextError
 
@@ -22,6 +24,19 @@ def test_packed_corpora_and_entities_are_read(tmp_path):
     path.write_bytes(lzma.compress(text.encode()))
     (sentence,) = read_sentences(path)
     assert (sentence.document, sentence.tokens, sentence.instances) == ("a", ("&",), ())
+
+
+def test_letters_are_composed_as_in_all_texts(tmp_path):
+    apart = unicodedata.normalize("NFD", "은행")
+    one = f'<instance id="{apart}.1" lemma="{apart}" pos="NOUN">{apart}</instance>'
+    (tmp_path / "x").write_text(f'<text id="a"><sentence id="s">{one}</sentence></text>', encoding="utf-8")
+    (tmp_path / "keys").write_text(f"{apart}.1 {apart}-1\n", encoding="utf-8")
+    header = "lemma\tpos\trank\tsense_key\tsemcor_count\n"
+    (tmp_path / "senses").write_text(f"{header}{apart}\tNOUN\t1\t{apart}-1\t0\n", encoding="utf-8")
+    (sentence,) = read_sentences(tmp_path / "x")
+    assert (sentence.tokens, sentence.instances[0].lemma) == (("은행",), "은행")
+    assert read_keys(tmp_path / "keys") == {sentence.instances[0].id: ("은행-1",)}
+    assert read_inventory(tmp_path / "senses").first_sense(("은행", "NOUN")) == "은행-1"
 
 
 def test_tags_of_many_lines_are_read_to_the_last(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
 from elmo.text.files.lines import utf8_lines
+from elmo.text.reading.as_trained import composed
 
 Word = tuple[str, str]
 """A lemma with underscores and its part of speech (NOUN, VERB, ADJ, ADV)."""
@@ -55,7 +56,7 @@ def read_inventory(path: Path | str) -> Inventory:
     for number, line in enumerate(lines, 2):
         if not line.strip():
             continue
-        row = line.split("\t")
+        row = composed(line)[0].split("\t")
         try:
             lemma, pos, rank, key, count = (row[place] for place in places)
             senses.setdefault((lemma.replace(" ", "_"), pos), []).append(ListedSense(key, int(rank), int(count)))

@@ -7,7 +7,7 @@
     d000.s000.t000 art%1:06:00::            a line of the key file: an instance and its senses
 
 An element can hold several words with blanks between them ("primary election"). They are tokens of their own here, as
-a biLM reads them, and the instance covers all of them.
+a biLM reads them, and the instance covers all of them. Letters are composed (NFC), as in all text that is read.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +20,7 @@ from xml.parsers.expat.errors import messages
 from elmo.errors import TextError
 from elmo.text.files.lines import byte_lines, utf8_lines
 from elmo.text.files.text_file import check_is_text_file
+from elmo.text.reading.as_trained import as_trained, composed
 
 # A sentence of more tokens than this is a damaged file; SemCor's longest has 251 elements.
 _MOST_TOKENS = 20_000
@@ -98,7 +99,7 @@ def _events(path: Path | str) -> Iterator[tuple[str, str, Element]]:
 
 
 def _add(element: Element, sentence: _Open, where: str) -> None:
-    words, start = "".join(element.itertext()).split(), len(sentence.tokens)
+    words, start = as_trained("".join(element.itertext()).split()), len(sentence.tokens)
     if not words:
         raise _wrong(where, "an element has no word")
     if start + len(words) > _MOST_TOKENS:
@@ -112,7 +113,7 @@ def _add(element: Element, sentence: _Open, where: str) -> None:
 def _needed(element: Element, key: str, where: str) -> str:
     if key not in element.attrib:
         raise _wrong(where, f"<{element.tag}> has no {key!r}")
-    return element.attrib[key]
+    return composed(element.attrib[key])[0]
 
 
 def _wrong(where: str, what: str) -> TextError:
@@ -129,7 +130,7 @@ def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
     for number, line in enumerate(utf8_lines(path), 1):
         if not line.strip():
             continue
-        instance, *senses = line.split()
+        instance, *senses = composed(line)[0].split()
         if not senses:
             raise TextError(f"{path}:{number}: has no sense for {instance!r}. A line is: instance key [key ...].")
         if instance in keys:
