@@ -7,6 +7,7 @@ model, model_hash, dtype, static, encoders
 data                     each file's name and SHA-256
 """
 
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -45,8 +46,30 @@ def row_name(row: Mapping[str, Any]) -> str:
 
 
 def shown_command(words: Sequence[str]) -> str:
-    """A command line whose files are named without their folders: where they lie is of no use to others."""
-    return shlex.join(Path(word).name if "/" in word else word for word in words)
+    """A command line whose files are named without their folders: where they lie is of no use to others.
+
+    A sentence with a slash and the name of a model on a hub stay as they are: they lie in no folder.
+    """
+    return shlex.join(map(_without_folder, words))
+
+
+def _without_folder(word: str) -> str:
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    path = Path(value)
+    # Not `Path.is_dir`, which raises an OSError for what is too long for a name.
+    lies_in_folder = "/" in value and os.path.isdir(path.parent)  # noqa: PTH112
+    return option + equals + (path.name if lies_in_folder else value)
+
+
+def remarks_on_tests(tests: Sequence[Path], others: Mapping[str, Path | None]) -> list[str]:
+    """What to say of test files that are also what is trained on, or chosen by. `others`: option -> its file."""
+    return [
+        f"note: {test} was named with --test and with --{name}, so its figures don't say what holds of new text. Give "
+        f"another file with --{name}."
+        for test in tests
+        for name, other in others.items()
+        if other is not None and other.samefile(test)
+    ]
 
 
 def _files(found: Path | Sequence[Path]) -> Any:

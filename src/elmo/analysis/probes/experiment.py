@@ -21,6 +21,7 @@ from elmo.analysis.probes.treebank import (
     read_treebank,
     unseen,
 )
+from elmo.analysis.record import remarks_on_tests
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
@@ -192,6 +193,8 @@ def probe_table(
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
     of_bilm: dict[int, list[str]] = {}
     with following(progress) as reported:
+        for remark in remarks_on_tests([files.test], {"train": files.train, "dev": files.dev}):
+            reported.say(remark)
         for name, encoder in encoders.items():
             embedded = Count(reported, f"{name}: embedding", sum(map(len, splits)), "sentences")
             vectors = [_vectors(encoder, split, embedded) for split in splits]

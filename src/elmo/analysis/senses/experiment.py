@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from elmo.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
+from elmo.analysis.record import remarks_on_tests
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
 from elmo.analysis.senses.inventory import Word, most_frequent_or_first
 from elmo.analysis.senses.nearest import VOTERS, NearestSense, SenseAnswer, TrainingInstances, instance_vectors, train
@@ -98,6 +99,8 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
     """
     with following(progress) as reported:
         data = read_files(files, reported)
+        for remark in remarks_on_tests(files.tests, {"train": files.train, "dev": files.dev}):
+            reported.say(remark)
         seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
         require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
         systems = [
