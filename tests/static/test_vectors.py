@@ -101,17 +101,29 @@ def test_a_word_has_one_vector():
         StaticVectors(("b", "a", "c", "a"), np.zeros((4, 2), dtype=np.float32))
 
 
-@pytest.mark.parametrize("wanted", [None, ["한국", "Café"]])
+# In NFD; of letters that NFC takes apart (Hindi) or replaces (hanja); marks in another order; partly composed.
+APART = [
+    *(unicodedata.normalize("NFD", word) for word in ("한국", "café")),
+    "ब\u095cा",
+    "\uf90a",
+    "s\u0307\u0323",
+    "ṡ\u0323",
+]
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
 @pytest.mark.parametrize("binary", [False, True])
-def test_a_file_whose_letters_are_taken_apart_knows_text_in_nfc(tmp_path, binary, wanted):
-    words = [unicodedata.normalize("NFD", word) for word in ("한국", "café", "cat")]
-    rows = [struct.pack("<2f", number, 1) if binary else b"%d 1" % number for number in (1, 2, 3)]
+def test_a_file_knows_text_in_nfc_whatever_form_its_words_have(tmp_path, binary, is_wanted):
+    words = ["cat", *APART[:5]]
+    rows = [struct.pack("<2f", number, 1) if binary else b"%d 1" % number for number in range(1, 7)]
     content = b"".join(b"%s %s\n" % (word.encode(), row) for word, row in zip(words, rows, strict=True))
-    path = tmp_path / "vectors"
-    path.write_bytes(b"3 2\n" + content)
-    found = read_static_vectors(path, words=wanted)
-    assert found.lookup(["한국", "Café", "dog"]).tolist() == [[1, 1], [2, 1], [0, 0]]
-    assert found.words == ("한국", "café", "cat")[: 2 if wanted else 3]
+    path = written(tmp_path, b"6 2\n" + content)
+    texts = [unicodedata.normalize("NFC", word) for word in words]
+    found = read_static_vectors(path, words=[word.title() for word in texts[1:]] if is_wanted else None)
+    assert found.words == tuple(texts[is_wanted:])
+    assert found.lookup(["Café", texts[3], "dog"]).tolist() == [[3, 1], [4, 1], [0, 0]]
+    path.write_bytes(b"%s 1 2\n" % APART[5].encode())
+    assert read_static_vectors(path, words=["ṩ"]).words == ("ṩ",)
 
 
 def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased():
@@ -164,9 +176,9 @@ def test_a_faulty_row_is_named_or_left_out(tmp_path, fault):
 )
 def test_of_a_word_given_twice_the_first_vector_counts_and_it_is_said(tmp_path, content, place):
     path = written(tmp_path, content, "v")
-    with pytest.warns(TextWarning, match=f"1 words occur again, the first of them 'a' at .*{place}"):
+    with pytest.warns(TextWarning, match=f"words that occur again: 1, the first of them 'a' at .*{place}"):
         found = read_static_vectors(path)
-    with pytest.warns(TextWarning, match=rf"^{re.escape(str(path))}: 1 words occur again"):  # no row was left out
+    with pytest.warns(TextWarning, match=rf"^{re.escape(str(path))}: words that occur again: 1"):  # no row was left out
         assert read_static_vectors(path, errors="skip").words == found.words
     assert found.words[0] == "a"
     assert found.vectors[0].tolist() in ([1, 2], VECTORS[0].tolist())

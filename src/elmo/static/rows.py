@@ -67,7 +67,7 @@ def text_rows(
     max_words: int | None,
     on_bad_row: BadRow | None,
 ) -> Iterator[Row]:
-    """Rows of text. `lines`: all but the header."""
+    """Rows of text. `lines`: all but the header; `wanted`: in NFC."""
     lines_before = number = 1 if header else 0
     # A line whose first part begins no wanted word needn't be split into its numbers.
     beginnings = None if wanted is None else {word.split(" ")[0].encode("utf-8", "surrogatepass") for word in wanted}
@@ -89,7 +89,7 @@ def text_rows(
             raise _wrong_count(path, f"{path}:{number}", header, f"more than {header.count}")
         if b"\t" in line:
             line = line.replace(b"\t", b" ")
-        if beginnings is not None and not is_first and line[: line.find(b" ")] not in beginnings:
+        if beginnings is not None and not is_first and _composed(line[: line.find(b" ")]) not in beginnings:
             continue
         try:
             word, vector = _parsed(line, dim)
@@ -113,7 +113,7 @@ def binary_rows(
     on_bad_row: BadRow | None,
 ) -> Iterator[Row]:
     """Rows of word2vec's binary layout. `first`: their first bytes, which are at `offset` in the file; `rest`: blocks
-    of all others."""
+    of all others; `wanted`: in NFC."""
     names = None if wanted is None else {word.encode("utf-8", "surrogatepass") for word in wanted}
     reader = _Bytes(first, rest, offset)
     count = header.count if wanted is not None or max_words is None else min(header.count, max_words)
@@ -130,7 +130,7 @@ def binary_rows(
                 f"dimension of {header.dim} is wrong. Download it again."
             )
         is_first = max_words is not None and number <= max_words
-        if names is not None and not is_first and name not in names:
+        if names is not None and not is_first and _composed(name) not in names:
             continue
         try:
             yield Row(_decoded(name), _sound(vector, name), place)
@@ -269,6 +269,13 @@ def _is_number(text: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _composed(name: bytes) -> bytes:
+    """In NFC, without a word about what isn't UTF-8: a row that isn't wanted may be as it is."""
+    if name.isascii():
+        return name
+    return unicodedata.normalize("NFC", name.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _decoded(name: bytes) -> str:

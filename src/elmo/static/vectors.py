@@ -220,12 +220,9 @@ def require_writable(word: str, layout: str) -> None:
         )
 
 
-def _forms(word: str) -> Iterator[str]:
-    """How a file may write the word: as given or in lower case, each also taken apart (NFD)."""
-    for written in (word, word.lower()):
-        yield written
-        if not written.isascii():
-            yield unicodedata.normalize("NFD", written)
+def _forms(word: str) -> tuple[str, str]:
+    """The word as it is written, and in lower case, both in NFC."""
+    return unicodedata.normalize("NFC", word), unicodedata.normalize("NFC", word.lower())
 
 
 def _rows(
@@ -286,8 +283,8 @@ def _collected(dim: int, rows: Iterator[Row], name: str) -> StaticVectors:
     if repeated:
         word = repeated[0].word
         warnings.warn(
-            f"{name}: {len(repeated):,} words occur again, the first of them {word!r} at {repeated[0].place}, after "
-            f"{places[word]}. The first vector of each is used.",
+            f"{name}: words that occur again: {len(repeated):,}, the first of them {word!r} at {repeated[0].place}, "
+            f"after {places[word]}. The first vector of each is used.",
             TextWarning,
             stacklevel=2,
         )
@@ -315,11 +312,13 @@ def _vectors_of_model(
             f"{path}: is a fastText model that gensim can't read ({error!r}). Use the .vec file beside it, or write "
             "one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
         ) from None
-    keys = model.index_to_key[:max_words] if words is None or max_words is not None else []
-    keys += [next((form for form in _forms(word) if form in model.key_to_index), word) for word in sorted(words or ())]
-    kept: dict[str, str] = {}
-    for key in keys:
-        kept.setdefault(unicodedata.normalize("NFC", key), key)
+    known: dict[str, str] = {}
+    for key in model.index_to_key:
+        known.setdefault(unicodedata.normalize("NFC", key), key)
+    first = model.index_to_key[:max_words] if words is None or max_words is not None else []
+    forms = [unicodedata.normalize("NFC", key) for key in first]
+    forms += [next((form for form in _forms(word) if form in known), _forms(word)[0]) for word in sorted(words or ())]
+    kept = {form: known.get(form, form) for form in forms}
     found = {word: vector for word, key in kept.items() if (vector := _vector(model, key)) is not None}
     matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), model.vector_size)
     return tuple(found), matrix
