@@ -63,6 +63,16 @@ def sentence(text):
     return text.split()
 
 
+def test_what_nobody_waits_for_any_more_takes_no_room(held):
+    def scenario(batcher):
+        for future in batcher.embed(held, [sentence("a b c d e f")] * 3, "all", FAR):
+            future.cancel()
+        return batcher.embed(held, [sentence("g h i")], "all", FAR)
+
+    (arrays,), batcher = run(held, scenario, max_queued_tokens=20)
+    assert len(arrays) == 1 and batcher.counts.dropped == 3
+
+
 def test_what_came_meanwhile_is_one_batch(held):
     def scenario(batcher):
         return [

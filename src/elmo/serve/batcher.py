@@ -131,7 +131,9 @@ class Batcher:
         with self._changed:
             if self._is_closing:
                 raise stopping()
-            if self.queued_tokens and self.queued_tokens + tokens > self.max_queued_tokens:
+            if self._has_no_room(tokens):
+                self._drop_abandoned()  # nobody should wait for what nobody waits for
+            if self._has_no_room(tokens):
                 raise Refusal(
                     429,
                     f"{self.queued_tokens:,} tokens wait to be computed and this request has {tokens:,}, but at most "
@@ -143,6 +145,9 @@ class Batcher:
             self._queue.extend(parts)
             self._changed.notify()
         return [part.future for part in parts]
+
+    def _has_no_room(self, tokens: int) -> bool:
+        return self.queued_tokens > 0 and self.queued_tokens + tokens > self.max_queued_tokens
 
     def _work(self) -> None:
         while batch := self._taken():

@@ -13,7 +13,7 @@ from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, tokenize
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
-from elmo.text.reading.as_trained import as_trained, composed
+from elmo.text.reading.as_trained import composed
 from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import marked
 
@@ -101,8 +101,8 @@ async def _sentence(
             "tokenizer",
         )
     tokens, place = await asyncio.to_thread(lambda text: marked(composed(text)[0]), body.input)
-    texts = await read_texts({"input": tokens}, None, model, settings)  # its limits
-    return texts, as_trained(tokens, model.embedder.reader.marks(settings.plain_quotes)), place
+    texts = await read_texts({"input": tokens}, None, model, settings)
+    return texts, texts.sentences[0], place
 
 
 def _direction(prediction: "Prediction") -> Direction:
