@@ -1,6 +1,7 @@
 """`elmo substitutes` as it is typed."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -18,6 +19,13 @@ def test_json_equals_the_library(model_folder, language_model, capsys):
     for direction in ("forward", "backward", "both"):
         assert [tuple(pair) for pair in facts[direction]["best"]] == expected[direction].best
         assert facts[direction]["rank"] == expected[direction].rank
+
+
+def test_a_sentence_is_read_alike_whether_its_letters_are_composed_or_not(model_folder, capsys):
+    for form in ("NFC", "NFD"):
+        assert main([str(model_folder), unicodedata.normalize(form, "Zoë's [bänk] was"), "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert (facts["sentence"], facts["place"]) == (["Zoë", "'s", "bänk", "was"], 2)
 
 
 def test_the_table_has_a_column_for_each_direction_and_their_product(model_folder, capsys):

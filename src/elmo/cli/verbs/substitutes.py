@@ -11,7 +11,7 @@ from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import model_and_texts, vocabulary_of, warn_of_tokens
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
-from elmo.text.reading.as_trained import as_trained, plain_marks
+from elmo.text.reading.as_trained import as_trained, composed, plain_marks
 from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def main(argv: list[str]) -> int:
             f"{len(sentences)} sentences were given ({', '.join(map(repr, sentences))}), but one is taken. Put "
             'quotation marks around it: elmo substitutes [MODEL] "SENTENCE"'
         )
-    sentence, place = marked(sentences[0])
+    sentence, place = marked(composed(sentences[0])[0])
     require_setting(arguments.top >= 1, "--top", arguments.top, "at least 1")
     check_language_model(model)
     vocabulary = vocabulary_of(model)
-    warn_of_tokens(sentence, vocabulary)
+    warn_of_tokens(marked(sentences[0])[0], vocabulary)  # as they are written
     sentence = as_trained(sentence, plain_marks(vocabulary))
     from elmo.lm.named_model import load_language_model
     from elmo.lm.substitutes import substitutes

@@ -60,11 +60,11 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.embed.embedder import Embedder
     from elmo.mssg import MSSGEncoder
     from elmo.static.vectors import read_static_vectors
-    from elmo.text.reading.as_trained import as_trained
+    from elmo.text.reading.as_trained import as_trained, composed
     from elmo.text.tokenizer import marked
 
     require_setting(arguments.top >= 1, "top", arguments.top, "at least 1")
-    queries = [marked(sentence) for sentence in arguments.sentences]
+    queries = [marked(composed(sentence)[0]) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
     require_forms(index, arguments.noun, arguments.verb)
     static = None
@@ -74,8 +74,8 @@ def record_of(arguments: Arguments) -> Record:
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
-    for tokens, _ in queries:
-        warn_of_tokens(tokens, embedder.vocabulary)
+    for sentence in arguments.sentences:
+        warn_of_tokens(marked(sentence)[0], embedder.vocabulary)  # as they are written
     marks = embedder.reader.marks()
     queries = [(as_trained(tokens, marks), place) for tokens, place in queries]
     options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
