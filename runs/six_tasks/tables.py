@@ -297,7 +297,7 @@ def train_alone(parts: Sequence[Part], names: Sequence[str], workers: int) -> No
         raise ConfigError(
             f"--systems has {wrong[0]}, but no system's folder begins so. There are: {', '.join(folders)}. Name one."
         )
-    with following(True) as progress:
+    with stop_flag(), following(True) as progress:
         for part in parts:
             if systems := [system for system in part.systems if system.folder.startswith(tuple(names))]:
                 run_grid(part.job.with_options(seeds=part.seeds), systems, workers=workers, progress=progress)

@@ -164,6 +164,9 @@ def test_what_is_no_percentage_is_told(share):
 def test_what_the_experiment_tries_out_is_not_to_be_set():
     with pytest.raises(ConfigError, match="Leave --encoder out"):
         require_open("table2", with_tokens(encoder="none"))
+    require_open("table3", with_tokens(encoder="cove"))
+    with pytest.raises(ConfigError, match="'cove', but figure2 is about the layers of a biLM"):
+        require_open("figure2", with_tokens(encoder="cove"))
     share = replace(SETTINGS, fit=replace(SETTINGS.fit, train_share=0.5))
     require_open("table2", share)
     with pytest.raises(ConfigError, match="choose them with --shares"):

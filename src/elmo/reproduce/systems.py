@@ -85,7 +85,7 @@ def require_experiment(name: str) -> None:
 
 
 def require_open(experiment: str, settings: TaskSettings) -> None:
-    """ConfigError if the settings fix what the experiment varies."""
+    """ConfigError if the settings fix what the experiment varies, or have none of the layers that it is about."""
     if settings.tokens.encoder == "none":
         raise ConfigError(
             f"encoder is 'none', but {experiment} trains with ELMo, and without it where that is compared. Leave "
@@ -95,6 +95,12 @@ def require_open(experiment: str, settings: TaskSettings) -> None:
         raise ConfigError(
             f"train_share is {settings.fit.train_share}, but figure1 tries out several shares of the training data. "
             "Leave it out, and choose them with --shares."
+        )
+
+    if experiment == "figure2" and settings.tokens.encoder in _IN_ITS_PLACE:
+        raise ConfigError(
+            f"encoder is {settings.tokens.encoder!r}, but figure2 is about the layers of a biLM, a token layer and "
+            "LSTM layers above it, and these are others. Leave --encoder out, or ask for table3, which trains the same."
         )
 
 
