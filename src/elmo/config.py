@@ -80,12 +80,10 @@ class BiLMConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", filter_pairs(self.filters))
         require_types(self)
-        for setting in fields(self):
-            value = getattr(self, setting.name)
-            value = value.item() if hasattr(value, "item") else value  # numpy's numbers, which JSON can't hold
-            if type(value) is int and setting.name in ("cell_clip", "projection_clip", "forget_bias"):
-                value = float(value)  # files write 3 where they mean 3.0
-            object.__setattr__(self, setting.name, value)
+        for name in ("cell_clip", "projection_clip", "forget_bias"):
+            value = getattr(self, name)
+            if type(value) is int:  # files write 3 where they mean 3.0
+                object.__setattr__(self, name, float(value))
         size = self.projection_size
         require_setting(size <= self.cell_size, "projection_size", size, f"at most cell_size, {self.cell_size}")
         self._check_token_encoder()

@@ -81,12 +81,15 @@ def require_types(settings: object) -> None:
     """ConfigError if a field of a dataclass has a value of another type than its annotation.
 
     Checks Literal, bool, int and float, alone, beside None and in tuples of any length, and each `Must`. Whole numbers
-    must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`.
+    must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`. A number
+    of numpy becomes a plain one, which JSON can hold.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
         value = getattr(settings, setting.name)
         if expected := _misfit(setting.type, value):
             require_setting(False, setting.name, value, expected)
+        if hasattr(value, "item"):
+            object.__setattr__(settings, setting.name, value.item())
 
 
 def require_value(name: str, value: object, kind: Any) -> None:

@@ -367,8 +367,6 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
         ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
         ({"layers": "botom"}, "layers is 'botom', which chooses no layers"),
         ({"layers": 3}, "the model has 3 layers"),
-        ({"keep_boundaries": "no"}, "keep_boundaries must be true or false"),
-        ({"train_gamma": "no"}, "train_gamma must be true or false"),
         ({"top_only": True}, "Did you mean 'layers'"),
         ({"train_mix": False}, "Did you mean 'layers'"),
     ],

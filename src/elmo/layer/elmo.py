@@ -93,9 +93,7 @@ class ELMo(nn.Module):
         hub.refuse_name(bilm, "ELMo", "a BiLM")
         require_value("num_mixes", num_mixes, Annotated[int, from_to(1, _MOST_MIXES)])
         require_value("dropout", dropout, Chance)
-        switches = {"trainable": trainable, "keep_boundaries": keep_boundaries, "train_gamma": train_gamma}
-        for name, switch in switches.items():
-            require_value(name, switch, bool)
+        require_value("trainable", trainable, bool)
         num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
         with bilm.device:  # whatever torch's default device is
