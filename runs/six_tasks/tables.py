@@ -20,10 +20,10 @@ lose nothing. The same command continues.
 --record copies the records made so far into a folder of the repository, without this machine's paths; a record with
 fewer seeds than planned says so. Then: python runs/six_tasks/page.py
 
---systems trains single lines of a table and writes no record: what was lost with a machine or is wanted first, or, with
---seeds, a table's trainings one by one on several machines, from which finished.py brings them together. Each is named
-by the beginning of its folder's name in FOLDER/TASK/runs; the message about a wrong one has them all. Several such
-commands may work in one FOLDER at the same time, on different systems or tasks:
+--systems trains single lines of a table and writes no record: for a training that was lost with its machine, or to
+share a table's trainings among machines, from which finished.py brings them together. A line is named by its folder in
+FOLDER/TASK/runs, or the beginning of that name; the error about a wrong one lists them. Several such commands may work
+in one FOLDER at the same time, each on lines of its own. One seed of one line:
 
     python runs/six_tasks/tables.py table3 FOLDER ... --tasks squad --systems mix-output --seeds 1
 """
