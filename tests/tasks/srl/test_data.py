@@ -202,3 +202,31 @@ def test_sentences_that_can_not_be_read_are_left_out_and_counted(tmp_path):
         read_roles(path, "auto")
     with pytest.warns(TextWarning, match=r"data: left out what can't be read, 2 in all"):
         assert [sentence.tokens[0] for sentence in read_roles(path, "auto", errors="skip")] == ["She", "No"]
+
+
+def test_unlabelled_input_that_can_not_be_read_is_left_out_if_asked(tmp_path):
+    told = []
+    skip = TextReading(errors="skip", on_bad_line=lambda number, _: told.append(number))
+    columns, text = tmp_path / "data.conll", tmp_path / "data.txt"
+    columns.write_text("He - *\nran ran (V*)\n\nShe - *)\nran ran (V*)\n\nIt -\nran ran (V*)\n", encoding="utf-8")
+    text.write_bytes(b"He ran/V .\nIt \xff .\nShe ran/V .\n")
+    assert [sentence.tokens for sentence in sentences_with_predicates(columns, skip)] == [["He", "ran"]]
+    assert [sentence.tokens for sentence in sentences_with_predicates(text, skip)] == [
+        ["He", "ran", "."], [], ["She", "ran", "."],
+    ]  # fmt: skip
+    assert sorted(told) == [2, 4, 8]
+    for path in (columns, text):
+        with pytest.raises(TextError, match=path.name):
+            list(sentences_with_predicates(path, TextReading()))
+    with pytest.raises(TextError, match="--errors skip"):  # not what is said of labelled files
+        list(sentences_with_predicates(text, TextReading()))
+
+
+def test_tags_in_columns_are_no_predicates(tmp_path):
+    path = tmp_path / "data.conll"
+    path.write_text("Rome B-LOC\nis O\nbig O\n", encoding="utf-8")
+    (found,) = sentences_with_predicates(path, TextReading())
+    assert (found.tokens, found.predicates) == (["Rome", "is", "big"], None)
+    path.write_text("Rome -\nis be\nbig -\n", encoding="utf-8")
+    (found,) = sentences_with_predicates(path, TextReading())
+    assert found.predicates == [(1, 2)]

@@ -108,6 +108,7 @@ LAYOUTS = {
 _PART, _TOKEN_NUMBER, _PART_OF_SPEECH = 1, 2, 4
 _BEGIN, _END = "#begin document", "#end"
 _OFFICIAL = "gold_conll"
+_COLUMNS = frozenset({".conll", ".gold_conll", ".v4_gold_conll"})
 
 
 @dataclass(frozen=True)
@@ -221,8 +222,20 @@ def is_conll2012(lines: Iterable[str]) -> bool:
     return has_numbers and _are_cells(row[layout.roles : len(row) - layout.after])
 
 
-def begins_with_roles(lines: Iterable[str]) -> bool:
-    """Whether a file's first sentence is one of columns, with a column of roles in brackets for each predicate."""
+def layout_of_input(start: Sequence[str], path: Path | str) -> LayoutName | Literal["auto"] | None:
+    """How to read a file that begins with these lines; None: it has no predicates in columns.
+
+    Columns without roles are known by the ending .conll and a "-" in the second one: others may be tags.
+    """
+    if is_conll2012(start):
+        return "conll2012"
+    is_named = _COLUMNS & set(Path(path).suffixes)
+    has_predicates = is_named and any(cells_of_row(line, at_tabs=False)[1:2] == [NOTHING] for line in start)
+    return "auto" if has_predicates or _begins_with_roles(start) else None
+
+
+def _begins_with_roles(lines: Iterable[str]) -> bool:
+    """Whether the first sentence is one of columns, with a column of roles in brackets for each predicate."""
     filled = dropwhile(lambda line: not line.strip() or line.startswith("#"), lines)
     rows = [cells_of_row(line, at_tabs=False) for line in takewhile(str.strip, filled)]
     return bool(rows) and any(_fits(rows, LAYOUTS[name]) for name in ("props", "conll2005"))

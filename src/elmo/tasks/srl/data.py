@@ -3,7 +3,7 @@
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -13,16 +13,16 @@ from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
     LayoutName,
-    begins_with_roles,
     column_of_spans,
     first_nested,
-    is_conll2012,
+    layout_of_input,
     read_sentences_of_columns,
     spans_of_column,
 )
 from elmo.tasks.tags import Span
 from elmo.tasks.task import TextReading
 from elmo.tasks.unlabelled import TextLine, text_lines
+from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import is_stream, text_name
 
 PREDICATE = "V"
@@ -87,16 +87,21 @@ def read_roles(
     return found
 
 
-def read_predicates(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str) -> Iterator[RoleSentence]:
-    """The sentences of a file of columns with their predicates; their roles may be missing and aren't read."""
-    for sentence in read_sentences_of_columns(path, layout, encoding):
+def read_predicates(
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: BadLine | None = None
+) -> Iterator[RoleSentence]:
+    """The sentences of a file of columns with their predicates; their roles may be missing and aren't read.
+
+    With `on_bad`, a sentence that can't be read is reported and left out.
+    """
+    for sentence in read_sentences_of_columns(path, layout, encoding, on_bad):
         _require_words(sentence)
-        columns = sentence.columns
-        if not columns:
-            propositions = [Proposition((place, place + 1)) for place in sentence.marked]
-        else:
-            propositions = [replace(one, spans=()) for one in _propositions(sentence)]
-        yield _sentence(sentence, propositions)
+        with reporting(on_bad, sentence.lines[0]):
+            if sentence.columns:
+                propositions = [replace(one, spans=()) for one in _propositions(sentence)]
+            else:
+                propositions = [Proposition((place, place + 1)) for place in sentence.marked]
+            yield _sentence(sentence, propositions)
 
 
 def marked_sentence(tokens: Sequence[str]) -> RoleSentence:
@@ -237,19 +242,23 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-_COLUMNS = frozenset({".conll", ".gold_conll", ".v4_gold_conll"})
+_LINES_LOOKED_AT = 1000
 
 
 def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterator[RoleSentence]:
-    """The sentences of a file. conll2012 columns are known by their first line, others by the ending .conll; standard
-    input and pipes, which can be read only once, are text.
+    """The sentences of a file. Columns with predicates are known by their first lines; without roles, by the ending
+    .conll and a "-" in the second column. Standard input and pipes, which can be read only once, are text.
 
-    Raises TextError with file and line for what can't be read, and for a pipe that begins like columns, whose
-    predicates would be lost.
+    Raises TextError with file and line for what can't be read, unless `reading` says to skip it, and for a pipe that
+    begins like columns, whose predicates would be lost.
     """
-    layout = _layout(path, reading.encoding)
+    layout = None
+    if not is_stream(path):
+        # Whoever reads the sentences tells of lines that aren't text.
+        start = islice(labelled_lines(path, reading.encoding, lambda *_: None), _LINES_LOOKED_AT)
+        layout = layout_of_input(list(start), path)
     if layout:
-        return read_predicates(path, layout, reading.encoding)
+        return read_predicates(path, layout, reading.encoding, reading.on_bad)
     lines = text_lines(path, reading)
     if is_stream(path) and reading.format == "auto":
         lines = _no_columns(lines, path)
@@ -272,15 +281,6 @@ def with_whole_marks(line: TextLine) -> list[str]:
 def _stand_together(offsets: Sequence[tuple[int, int]]) -> bool:
     """Whether they are known, and there is nothing between them."""
     return len(offsets) == 3 and all(one[1] == other[0] for one, other in pairwise(offsets))
-
-
-def _layout(path: Path | str, encoding: str) -> LayoutName | Literal["auto"] | None:
-    if is_stream(path):
-        return None
-    if is_conll2012(labelled_lines(path, encoding)):
-        return "conll2012"
-    is_columns = _COLUMNS & set(Path(path).suffixes) or begins_with_roles(labelled_lines(path, encoding))
-    return "auto" if is_columns else None
 
 
 def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:
