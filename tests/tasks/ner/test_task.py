@@ -55,3 +55,13 @@ def test_of_a_treebank_the_forms_are_read(tmp_path, column):
 def test_a_stream_is_read_alike(monkeypatch, text, expected):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
     assert tokens("-")[0] == expected
+
+
+def test_what_is_written_is_scored_wherever_the_tags_were(tmp_path):
+    settings = with_table(TASK.settings(), {"tag_column": 1, "token_column": 3}, "here")
+    gold, predicted = tmp_path / "gold", tmp_path / "predicted"
+    gold.write_text("B-PER NNP Anna\nO VBZ lives\n")
+    pairs = [(example, example.spans) for example in TASK.read(gold, settings)]
+    predicted.write_text("\n".join(TASK.write(pairs)))
+    assert predicted.read_text().splitlines()[0] == "NNP Anna B-PER B-PER"
+    assert TASK.score_files(gold, predicted, settings)["f1"] == 100

@@ -142,14 +142,15 @@ def require_distinct(token_place: int, tag_place: int, num_columns: int, where: 
 def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iterator[str]:
     """One line per token: its columns, its own tag if it had one, and the predicted tag; a blank line ends a sentence.
 
-    This is what conlleval reads. Columns are separated by spaces, or by tabs if one of the file contains a space; a
-    sentence without tags of its own, of which there may be any number, decides for itself.
+    This is what conlleval reads. Columns are separated by spaces, or by tabs if a cell of the file contains a space or
+    is empty; a sentence without tags of its own, of which there may be any number, decides for itself.
     """
     left = iter(pairs)
     for first in left:
         together = [first, *left] if first[0].tags else [first]
         blocks = [_columns(sentence, predicted) for sentence, predicted in together]
-        separator = "\t" if any(" " in cell for block in blocks for row in block for cell in row) else " "
+        cells = (cell for block in blocks for row in block for cell in row)
+        separator = "\t" if any(" " in cell or not cell for cell in cells) else " "
         for block in blocks:
             yield from map(separator.join, block)
             yield ""

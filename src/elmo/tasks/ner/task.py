@@ -161,9 +161,11 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
         return found
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
-        right = self.read(gold, settings)
-        # The file's last column, as `write` puts it there, in whatever scheme.
-        found = read_columns(predicted, replace(settings.tagger, tag_column=0, scheme="any", errors="strict"))
+        right, own = self.read(gold, settings), settings.tagger
+        # As `write` has it: the tags last, in whatever scheme, and the gold tags moved behind all other columns.
+        token_column = own.token_column - (0 < own.tag_column < own.token_column)
+        as_written = replace(own, token_column=token_column, tag_column=0, scheme="any", errors="strict")
+        found = read_columns(predicted, as_written)
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [sentence.spans for sentence in found])
 
