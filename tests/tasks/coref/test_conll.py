@@ -220,3 +220,16 @@ def test_documents_that_can_not_be_read_are_left_out_and_counted(tmp_path, conll
     with pytest.warns(TextWarning, match=r"three\.conll: left out what can't be read, 2 in all .*three\.conll:5: 'x'"):
         (document,) = read_documents(path, errors="skip")
     assert document.name == "nw/anna_000"
+
+
+@pytest.mark.parametrize(
+    "line", [b"# \xff\n", b"#begin document (\xff); part 000\nx   0   0   A   N   -\n#end document\n"]
+)
+def test_a_line_that_is_no_text_is_left_out_with_what_it_begins(tmp_path, conll_text, line):
+    path, text = tmp_path / "a.conll", conll_text.encode()
+    path.write_bytes(line + text + line + text.replace(b"nw/anna", b"nw/bob") + line)
+    with pytest.warns(TextWarning, match=r"left out what can't be read, 3 in all .*a\.conll:1: not valid UTF-8"):
+        documents = read_documents(path, errors="skip")
+    assert [document.name for document in documents] == ["nw/anna_000", "nw/bob_000"]
+    with pytest.raises(TextError, match=r"a\.conll:1: not valid UTF-8"):
+        read_documents(path)

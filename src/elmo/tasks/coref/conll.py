@@ -221,14 +221,17 @@ def _documents(lines: Iterable[str], source: str, on_bad: BadLine | None) -> Ite
     ended: _Begun | None = None
     for number, line in enumerate(lines, start=1):
         where = f"{source}:{number}"
-        if line.startswith(BEGIN):
-            if begun is not None:
+        # A line that isn't text may be the one that begins a document, so what follows is left out with it.
+        is_lost = begun is None and line == UNDECODABLE
+        if is_lost or line.startswith(BEGIN):
+            if begun is not None and not begun.is_bad:
                 report(on_bad, number, _not_ended(begun, source, f"another one begins in line {number}"))
             if ended is not None and not ended.is_bad:
                 yield ended.done(source)
             begun = _Begun(("", ""), number, [], is_bad=True)
-            with reporting(on_bad, number):
-                begun = _begin(line, where, number, before)
+            if not is_lost:
+                with reporting(on_bad, number):
+                    begun = _begin(line, where, number, before)
             before, ended = [], None
         elif begun is None:
             if line.strip() and not line.startswith("#"):
@@ -246,7 +249,7 @@ def _documents(lines: Iterable[str], source: str, on_bad: BadLine | None) -> Ite
                 report(on_bad, number, str(error))
             if line.startswith(END):
                 begun, ended = None, begun
-    if begun is not None:
+    if begun is not None and not begun.is_bad:
         report(on_bad, begun.first_line, _not_ended(begun, source, "the file ends"))
     if ended is not None and not ended.is_bad:
         yield ended.done(source)
