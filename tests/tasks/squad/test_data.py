@@ -171,3 +171,13 @@ def test_questions_that_can_not_be_read_are_left_out_and_counted(read):
     wrong = {**QUESTION, "id": "q2", "answers": [{"text": "Oslo", "answer_start": 3}]}
     with pytest.warns(TextWarning, match=r"1 in all .*question 'q2'"):
         assert [question.id for question in read(squad(wrong, QUESTION), ReaderSettings(errors="skip"))] == ["q1"]
+
+
+def test_unlabelled_questions_that_can_not_be_read_are_left_out_if_asked(tmp_path):
+    told = []
+    skip = TextReading(errors="skip", on_bad_line=lambda _, message: told.append(message))
+    (tmp_path / "file").write_text(json.dumps(squad({"id": "q2", "question": " "}, QUESTION)))
+    assert [question.id for question in read_unlabelled(tmp_path / "file", ReaderSettings(), skip)] == ["q1"]
+    assert len(told) == 1 and "'q2'" in told[0]
+    with pytest.raises(TextError, match="'q2'"):
+        list(read_unlabelled(tmp_path / "file", ReaderSettings(), TextReading()))

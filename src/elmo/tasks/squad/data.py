@@ -231,13 +231,13 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
 
     SQuAD JSON, whose answers are ignored, if there are any; else each line is an object with "question", "context" and,
     if there is one, "id", or has a question, a tab and its passage. Without an id, a question has the number of its
-    line. Raises TextError with file and line, or the question's id, also for a second question of the same id; a line
-    that doesn't fit may be skipped instead, see `TextReading.errors`.
+    line. Raises TextError with file and line, or the question's id, also for a second question of the same id; what
+    doesn't fit may be skipped instead, see `TextReading.errors`.
     """
     lines = list(labelled_lines(path, reading.encoding, reading.on_bad))
     beginning = next((line.lstrip() for line in lines if line.strip()), "")
     if beginning.startswith("{") and not _is_question(beginning):
-        yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False)
+        yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False, on_bad=reading.on_bad)
         return
     seen: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
