@@ -9,6 +9,8 @@ import os
 import re
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -418,6 +420,38 @@ def tiny_bilm(tiny_config):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         return BiLM(tiny_config).eval()
+
+
+@pytest.fixture
+def open_pipe(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """A pipe that brings one line and then nothing. Whoever has read the line gets a signal, of the given number, and
+    must not wait for the end."""
+    pipe, main, is_over = tmp_path / "pipe", threading.main_thread().ident, threading.Event()
+    writers: list[threading.Thread] = []
+    was_soon: list[bool] = []
+
+    def opened(number: int) -> Path:
+        import fcntl  # not on Windows
+        import termios
+
+        def write() -> None:
+            with pipe.open("wb", buffering=0) as file:
+                file.write(b"a line\n")
+                while any(fcntl.ioctl(file, termios.FIONREAD, bytes(4))):  # so many bytes are still in it
+                    time.sleep(0.01)
+                signal.pthread_kill(main, number)
+                was_soon.append(is_over.wait(60))
+
+        os.mkfifo(pipe)
+        writers.append(threading.Thread(target=write))
+        writers[0].start()
+        return pipe
+
+    yield opened
+    is_over.set()
+    for writer in writers:
+        writer.join()
+    assert was_soon == [True]
 
 
 @pytest.fixture

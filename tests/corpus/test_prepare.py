@@ -25,7 +25,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.disk import folder_lock
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
-from elmo.process.stop_flag import StopFlag
+from elmo.process.stop_flag import StopFlag, stop_flag
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "while", "밥", "을", "먹었다", ",", "and", "then", "it", "slept", "."]
 
@@ -423,6 +423,14 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, corpus, share, w
     prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2), resume=True)
     assert content(tmp_path / "data") == content(tmp_path / "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.txt", "data", "whole"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_does_not_wait_for_a_pipe(tmp_path, number, open_pipe):
+    with stop_flag() as flag, pytest.raises(Interrupted, match="data.partial. Continue with the same command"):
+        prepare(open_pipe(number), tmp_path / "data", stop_flag=flag)
+    assert flag.signal == number
 
 
 def test_finished_parts_are_not_made_again_and_damaged_ones_are(tmp_path, corpus, monkeypatch):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
+from elmo.corpus.blocks import BLOCK_BYTES, Block, read_blocks
 from elmo.corpus.numbering import (
     NumberedCorpus,
     NumberedSplit,
@@ -187,8 +187,7 @@ class _Run:
                         lines_of=recipe.lines_of(path),
                         on_bytes=read.add,
                     )
-                    for block in blocks:
-                        self._check()
+                    for block in self._each_block(blocks):
                         if block.first_line == 1 and is_stream(path):
                             recipe = self.settings.seen(block, recipe)
                         if not work.has(index, block):
@@ -197,6 +196,19 @@ class _Run:
             maker.finish()
         read.finish()
         return files, index
+
+    def _each_block(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The blocks; a signal doesn't wait for what a pipe has yet to bring."""
+        while True:
+            try:
+                with (self.stop_flag or StopFlag()).at_once():
+                    block = next(blocks, None)
+            except KeyboardInterrupt:
+                self._check()
+                raise
+            if block is None:
+                return
+            yield block
 
     def _each_part(self, text: PartedText, what: str) -> Iterator[PlacedPart]:
         return Count(self.progress, what, text.num_parts, "parts").each(text)

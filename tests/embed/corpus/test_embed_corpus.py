@@ -2,12 +2,15 @@
 
 import contextlib
 import errno
+import gzip
 import importlib
 import io
 import lzma
 import os
 import shutil
+import signal
 import sys
+import threading
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +28,7 @@ from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.writers import FileContent
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Progress
+from elmo.process.stop_flag import stop_flag
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 
@@ -285,6 +289,25 @@ def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypa
     with pytest.raises(TextError, match="^stdin:1: not valid UTF-8"):
         embed_corpus(embedder, "-", tmp_path / "other.npy")
     assert not (tmp_path / "other.npy.partial").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_does_not_wait_for_a_pipe(embedder, tmp_path, number, open_pipe):
+    with stop_flag(), pytest.raises(KeyboardInterrupt):
+        embed_corpus(embedder, open_pipe(number), tmp_path / "vectors.npy")
+    assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_packed_pipe_that_ends_early_is_a_damaged_text(embedder, text, tmp_path):
+    pipe = tmp_path / "pipe.gz"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(text.read_bytes())[:100],))
+    writer.start()
+    with pytest.raises(TextError, match=r"pipe.gz: can't be read beyond line \d+: it is cut off"):
+        embed_corpus(embedder, pipe, tmp_path / "vectors.npy")
+    writer.join()
 
 
 def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):

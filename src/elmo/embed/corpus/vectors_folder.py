@@ -29,9 +29,9 @@ from elmo.disk.partial_folder import PartialFolder
 from elmo.embed.storage.layout import VectorLayout
 from elmo.errors import OutputError
 from elmo.process.progress.report import Count, Progress
+from elmo.process.stop_flag import stop_flag
 from elmo.shapes import Float
-from elmo.text.files.lines import limited_lines
-from elmo.text.files.text_file import opened, text_name
+from elmo.text.files.lines import byte_lines
 from elmo.weights.fingerprint import text_hash
 
 _MANIFEST_BYTES = 1 << 20
@@ -68,12 +68,12 @@ class VectorsFolder(PartialFolder):
     def spool(self, text: Path | str, progress: Progress) -> None:
         """Keeps a text that can be read only once. Raises TextError for what is not text, OSError naming the copy.
 
-        `progress`: receives its bytes.
+        `progress`: receives its bytes. A signal raises KeyboardInterrupt, however long the text is in coming.
         """
         received = Count(progress, "receiving", None, "bytes")
-        with opened(text) as (_, content), self.input.open("xb") as file:
+        with stop_flag() as flag, flag.at_once(), self.input.open("xb") as file:
             try:
-                for line in limited_lines(content, text_name(text)):
+                for line in byte_lines(text):
                     file.write(line)
                     if file.tell() - received.done >= _BYTES_BETWEEN_REPORTS:
                         received.add(file.tell() - received.done)
