@@ -175,6 +175,14 @@ def test_an_hdf5_file_of_something_else_is_refused(tmp_path):
         read_vectors(tmp_path / "weights.hdf5")
 
 
+def test_a_parquet_file_of_something_else_is_refused(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"text": ["a b", "c"]}), tmp_path / "texts.parquet")
+    with pytest.raises(TextError, match=r"texts.parquet: is not a file of vectors, .*: it has no column 'vectors'"):
+        read_vectors(tmp_path / "texts.parquet")
+
+
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are Unicode there")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_names_that_are_not_utf8_are_written_and_read(embedder, text, lines, tmp_path, suffix):

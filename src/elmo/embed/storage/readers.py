@@ -262,6 +262,8 @@ class _ParquetVectors(StoredVectors):
         self._file = arrow.parquet.ParquetFile(arrow.OSFile(os.fsencode(path)))  # a text would have to be UTF-8
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
+        if (column := "vector" if self.is_pooled else "vectors") not in self._file.schema_arrow.names:
+            raise ValueError(f"it has no column {column!r}")
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._lock = ThreadLock()  # pyarrow crashes if two threads read from one file
