@@ -45,7 +45,7 @@ def _loaded(point: EntryPoint, what: str) -> object:
 def named_object(name: str, what: str) -> object:
     """The object of the name "module:object"; the module may be in the current folder.
 
-    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if it can't be found.
+    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if it can't be found, or its module fails.
     """
     # A program's own folder is on the path, not the one it was started in.
     path = list(sys.path)
@@ -58,5 +58,10 @@ def named_object(name: str, what: str) -> object:
             f"the {what} {name!r} can't be found: {error}. Name it as module:object, where the module is installed or "
             "in the current folder."
         ) from None
+    except Exception as error:  # of the module's own code
+        raise ConfigError(
+            f"the {what} {name!r} can't be loaded: its module raises {error!r}. Mend that first: python -c 'import "
+            f"{name.partition(':')[0]}' shows where it is."
+        ) from error
     finally:
         sys.path[:] = path
