@@ -97,7 +97,8 @@ def without_softmax(name: str) -> WeightFileError:
     """The error of a model that can't predict words, to be raised."""
     return WeightFileError(
         f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave it out. "
-        "Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
+        "Put them beside it (vocab.txt, and softmax.safetensors or, of AllenNLP's format, softmax.hdf5) and name the "
+        "folder, or use a model pretrained with 'elmo pretrain'."
     )
 
 

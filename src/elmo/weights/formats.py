@@ -60,7 +60,8 @@ def read(
     with_softmax: bool = True,
     narrow: bool = False,
 ) -> Checkpoint:
-    """A model of any format: a folder, one of its files, or a pair (options.json, weights.hdf5).
+    """A model of any format: a folder, the file of its weights, its config.json or options.json beside them, or a pair
+    (options.json, weights.hdf5).
 
     The named arguments go with AllenNLP's format (see `allennlp.read`), `vocabulary` also with bilm-tf's checkpoints.
     In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. `with_softmax`: False leaves softmax and

@@ -44,6 +44,13 @@ def _lstm_shapes(prefix: str, config: BiLMConfig) -> Iterator[tuple[str, Shape]]
         yield f"{prefix}.projection_weight", (config.projection_size, config.cell_size)
 
 
+def state_shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
+    """Name and shape of the arrays of a warm state."""
+    directions = len(config.directions)
+    yield "hidden", (config.num_layers, directions * config.projection_size)
+    yield "cell", (config.num_layers, directions * config.cell_size)
+
+
 def softmax_shapes(found: Mapping[str, Shape], config: BiLMConfig) -> list[tuple[str, Shape]]:
     """Name and shape of every tensor of a full softmax, or of an adaptive one, whose clusters are numbered from 0.
 

@@ -6,12 +6,19 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
-from elmo.shapes import Float
+from elmo.shapes import Float, Shaped
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
-from elmo.weights.shapes import network_shapes, num_clusters, require_agreement, softmax_shapes, softmax_words
+from elmo.weights.shapes import (
+    network_shapes,
+    num_clusters,
+    require_agreement,
+    softmax_shapes,
+    softmax_words,
+    state_shapes,
+)
 
 _CONFIG = "config.json"
 
@@ -39,6 +46,9 @@ def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> Non
                 "Set the row to zero: nothing else in the model changes."
             )
     _require_sound_softmax(checkpoint, source)
+    if checkpoint.warm_state is not None:
+        found = {name: tensor.shape for name, tensor in checkpoint.warm_state.items()}
+        require_agreement(found, state_shapes(config), file=f"{source}, warm state", asked_by=_CONFIG, kind="tensor")
     _require_fitting_map(checkpoint.token_map, config, source)
 
 
@@ -50,7 +60,9 @@ def _require_float32(tensor: object, name: str, what: str, source: str) -> None:
         )
 
 
-def finite_float32(values: Float[np.ndarray, "*shape"], name: str, file: str, kind: str) -> Float[np.ndarray, "*shape"]:
+def finite_float32(
+    values: Shaped[np.ndarray, "*shape"], name: str, file: str, kind: str
+) -> Float[np.ndarray, "*shape"]:
     """A tensor of a file as float32. WeightFileError for a NaN, an infinity, or a value too large for the type."""
     with np.errstate(over="ignore"):
         found = np.asarray(values, dtype=np.float32)

@@ -350,6 +350,12 @@ def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_check
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_warm_state_of_another_model_is_refused(tmp_path, full_checkpoint):
+    state = full_checkpoint.warm_state | {"hidden": np.ones((2, 6), np.float32)}
+    with pytest.raises(WeightFileError, match=r"warm state: tensor 'hidden' has shape \(2, 6\), config.json asks for"):
+        write(replace(full_checkpoint, warm_state=state), tmp_path / "model")
+
+
 def test_words_that_fit_no_line_are_refused(tmp_path, random_checkpoint):
     for word in ("two\nlines", " space", "\ud800", "!!!MAXTERMID"):
         with pytest.raises(TextError, match="word 2 of the vocabulary is"):
