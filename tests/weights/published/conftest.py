@@ -65,12 +65,13 @@ class _Handler(BaseHTTPRequestHandler):
         if start:
             first = start + 1 if fault == "wrong range" else start
             headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
-        if fault == "no length":
+        if fault.startswith("no length"):
             headers["Connection"] = "close"
         end = len(content) - start
-        if fault.startswith("cut "):
-            end = int(fault.split()[1])
-        return self._answer(206 if start else 200, content[start:], headers, end=end, length=fault != "no length")
+        if fault.startswith(("cut ", "no length ")):
+            end = int(fault.split()[-1])
+        has_length = not fault.startswith("no length")
+        return self._answer(206 if start else 200, content[start:], headers, end=end, length=has_length)
 
     def _answer(self, status, body, headers=None, *, end=None, length=True):
         self.send_response(status)

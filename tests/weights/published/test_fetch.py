@@ -337,6 +337,14 @@ def test_a_server_that_states_no_size_is_believed_to_the_end_of_the_connection(t
     assert contents(get()) == model_files
 
 
+def test_an_end_without_a_size_counts_once_all_the_weights_can_be_there(tiny, publisher, model_files):
+    models = sources.known_models()
+    models[tiny] = replace(models[tiny], parameters=len(model_files["weights.hdf5"]) // 4)
+    publisher.faults = ["", "no length 3000", "no length"]
+    assert contents(get()) == model_files
+    assert publisher.asked[1:] == [(WEIGHTS, None), (WEIGHTS, "bytes=3000-")]
+
+
 def test_a_file_compressed_on_its_way_is_refused(tiny, publisher):
     publisher.faults = ["compressed"]
     with pytest.raises(WeightFileError, match=r"compresses the file on its way \(gzip\)"):

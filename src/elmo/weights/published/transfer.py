@@ -89,7 +89,7 @@ def _attempt(address: str, part: Path, limits: tuple[int, int], progress: Progre
             version, start = _answered(response, part, known, start)
             if version.total is not None and not limits[0] <= version.total <= limits[1]:
                 raise Refused(f"the file has {version.total:,} bytes, but a model's has {limits[0]:,} to {limits[1]:,}")
-            _write(response, part, version, start, limits[1], progress)
+            _write(response, part, version, start, limits, progress)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file is shorter now than what is here
@@ -138,7 +138,12 @@ def _answered(
 
 
 def _write(
-    response: http.client.HTTPResponse, part: Path, version: _Version, start: int, max_bytes: int, progress: Progress
+    response: http.client.HTTPResponse,
+    part: Path,
+    version: _Version,
+    start: int,
+    limits: tuple[int, int],
+    progress: Progress,
 ) -> None:
     missing, free = (version.total or 0) - start, free_bytes(part.parent)
     if free < missing:
@@ -152,8 +157,8 @@ def _write(
             file.seek(start)
             progress.show(part.name, start, version.total, "bytes")
             while block := response.read1(_BLOCK):  # what has come, not all that was asked for: a cut loses nothing
-                if file.tell() + len(block) > max_bytes:
-                    raise Refused(f"the file has more than {max_bytes:,} bytes, so it is not a model")
+                if file.tell() + len(block) > limits[1]:
+                    raise Refused(f"the file has more than {limits[1]:,} bytes, so it is not a model")
                 file.write(block)
                 progress.show(part.name, file.tell(), version.total, "bytes")
             file.truncate()
@@ -165,6 +170,8 @@ def _write(
                 "to a folder on another disk, then run the same command again."
             ) from None
         raise
+    if version.total is None and end < limits[0]:
+        raise _Cut(f"the connection ended after {end:,} bytes, but a model's file has at least {limits[0]:,}")
     if version.total is None:
         progress.show(part.name, end, end, "bytes")
     elif end != version.total:
