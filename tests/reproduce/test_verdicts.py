@@ -85,6 +85,12 @@ def test_examples_add_their_variance_to_that_of_seeds():
     assert found.over_examples is True
 
 
+def test_more_seeds_make_no_difference_surer_that_comes_from_two_documents():
+    noise, close = np.random.default_rng(0).normal(size=(500, 1)), np.array([60.0, 60.01, 60.02, 60.03, 60.04])
+    one, other = (Scored(close + mean, close + mean + noise * sign, num_units=2) for mean, sign in ((9, 1), (0, -1)))
+    assert contrast([(1, one), (-1, other)]).degrees_of_freedom == pytest.approx(1, abs=0.01)
+
+
 def test_what_moves_all_systems_alike_is_no_difference():
     noise = np.random.default_rng(0).normal(size=(500, 1))
     one, other = (

@@ -139,15 +139,13 @@ def _variance_over_seeds(scored: Scored, resampled: bool) -> float:
 
 
 def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[tuple[int, Scored]]) -> float:
-    """Satterthwaite's, but at least the fewest seeds of a system, minus 1."""
-    uncertainty = 0.0
-    for _, scored in terms:
-        seeds = len(scored.scores)
-        uncertainty += (float(np.var(scored.scores, ddof=1)) / seeds) ** 2 / (seeds - 1)
+    """Satterthwaite's, but at least the fewest of any part of the variance: a system's seeds, or the units, minus 1."""
+    sizes = ((scored.scores, len(scored.scores)) for _, scored in terms)
+    parts = [(float(np.var(scores, ddof=1)) / seeds, seeds - 1.0) for scores, seeds in sizes]
     if over_examples:
-        uncertainty += over_examples**2 / max(1, _fewest_units(terms) - 1)
-    fewest = min(len(scored.scores) for _, scored in terms) - 1
-    return max(float(fewest), variance**2 / uncertainty) if uncertainty else math.inf
+        parts.append((over_examples, max(1.0, _fewest_units(terms) - 1)))
+    uncertainty = math.fsum(part**2 / degrees for part, degrees in parts)
+    return max(min(degrees for _, degrees in parts), variance**2 / uncertainty) if uncertainty else math.inf
 
 
 def _fewest_units(terms: Sequence[tuple[int, Scored]]) -> float:
