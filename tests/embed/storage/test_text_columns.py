@@ -175,7 +175,7 @@ def test_python_is_warned_of_raw_text_and_auto_takes_it_apart(embedder, raw, tmp
     with pytest.warns(TextWarning, match=r"looks untokenized \('rained\.' is one word"):
         report = embed_corpus(embedder, raw, tmp_path / "v.npy")
     assert report["metadata"]["tokenizer"] == "auto"
-    with pytest.warns(TextWarning, match="Use --tokenizer auto or unicode"):
+    with pytest.warns(TextWarning, match="Use the tokenizer auto or unicode"):
         embed_corpus(embedder, raw, tmp_path / "w.npy", tokenizer="whitespace")
     told: list[str] = []
     embed_corpus(embedder, raw, tmp_path / "u.npy", warn=told.append)

@@ -61,7 +61,7 @@ export class FirstLook {
     const counts = counted([...raw.join("")].filter((mark) => this.marks.has(mark)));
     if (!counts.size) return null;
     const read = mostCommon(counts).map(([mark]) => `${mark} as ${this.marks.get(mark)}`).join(", ");
-    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Use --no-plain-quotes (in Python plain_quotes=False) to leave them.`;
+    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Set plain_quotes to false (--no-plain-quotes) to leave them.`;
   }
 
   onSpecialTokens(raw) {
@@ -75,7 +75,7 @@ export class FirstLook {
     const why = this.vocabulary.length ? this.byScript(lettered) ?? this.byCommonWords(lettered) : null;
     if (!why) return null;
     const bundled = bundledModelFor(lettered);
-    const remedy = bundled ? `The bundled model ${bundled} has read its language: --model ${bundled}.` : "Name a model of its language with --model; 'elmo models' lists them.";
+    const remedy = bundled ? `The bundled model ${bundled} has read its language.` : "Use a model of its language; 'elmo models' lists them.";
     return `the text is not in the model's language: ${why}. Its vectors will be poor. ${remedy}`;
   }
 

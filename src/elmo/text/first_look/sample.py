@@ -25,7 +25,7 @@ from elmo.text.tokenizer import sentence_spans
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LINES_LOOKED_AT = 1000
-OTHER_MODEL = "Name a model of its language with --model; 'elmo models' lists them."
+OTHER_MODEL = "Use a model of its language; 'elmo models' lists them."
 _CHARACTERS_LOOKED_AT = 200_000
 _NUCLEOTIDES = frozenset("ACGTUN")
 _FEWEST_NUCLEOTIDES = 50  # short peptides may have no others
@@ -103,7 +103,7 @@ class FirstLook:
             return None
         return (
             f"{self.name} looks untokenized: {self.punctuation.example!r} is one word of it, but models know words "
-            "and punctuation apart, and vectors of words that they don't know are poor. Use --tokenizer auto or "
+            "and punctuation apart, and vectors of words that they don't know are poor. Use the tokenizer auto or "
             "unicode."
         )
 
@@ -136,7 +136,7 @@ class FirstLook:
         read = ", ".join(f"{mark} as {language.marks[ord(mark)]}" for mark, _ in counts.most_common())
         return (
             f"{self.name} has typographic marks that the model's vocabulary doesn't have. They are read as its "
-            f"training text has them: {read}. Use --no-plain-quotes (in Python plain_quotes=False) to leave them."
+            f"training text has them: {read}. Set plain_quotes to false (--no-plain-quotes) to leave them."
         )
 
     def _on_special_tokens(self, language: Language) -> str | None:
@@ -168,7 +168,7 @@ class FirstLook:
         if language.has_words:
             return (
                 f"{self.name} has proteins, but the model has read words. Its vectors will be poor. Use a model of "
-                "proteins: --model seqvec."
+                "proteins, such as seqvec."
             )
         if letters <= _NUCLEOTIDES and sum(map(len, self.sentences)) >= _FEWEST_NUCLEOTIDES:
             return (
@@ -192,7 +192,7 @@ def foreign_warning(
         return None
     remedy = other_model
     if bundled := bundled_model_for(sentences):
-        remedy = f"The bundled model {bundled} has read its language: --model {bundled}."
+        remedy = f"The bundled model {bundled} has read its language."
         remedy = remedy if other_model == OTHER_MODEL else f"{other_model.rstrip('.')}. {remedy}"
     return f"{name} is not in the model's language: {why}. Its vectors will be poor. {remedy}"
 
