@@ -239,6 +239,15 @@ def test_an_unknown_instruction_set_is_an_error(limit: Callable[[str], None]) ->
             limit(name)
 
 
+def test_the_library_is_switched_off_by_0_and_by_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, is_off in (("0", True), ("1", False), ("", False)):
+        monkeypatch.setenv("ELMO_NATIVE", value)
+        assert native.is_switched_off() is is_off
+    monkeypatch.setenv("ELMO_NATIVE", "no")
+    with pytest.raises(ConfigError, match="ELMO_NATIVE must be 0"):
+        native.is_switched_off()
+
+
 @needs_library
 @pytest.mark.parametrize("name", ["avx2", "none"])
 def test_training_passes_equal_torch_on_lower_tiers(name: str, limit: Callable[[str], None]) -> None:

@@ -229,7 +229,7 @@ def _native() -> Finding:
         return Finding(
             name, "ok", f"uses {native.instructions()}; embeds with factors of {types}", _UNTRIED.get(sys.platform, "")
         )
-    if os.environ.get("ELMO_NATIVE") == "0":
+    if native.is_switched_off():
         return Finding(name, "note", "left aside by ELMO_NATIVE=0: numpy embeds, slower", "unset ELMO_NATIVE")
     if native.library() is not None:
         found = "numpy embeds, slower: the library knows no instructions of this processor for it"

@@ -29,6 +29,17 @@ _OUTDATED = (
 )
 
 
+def is_switched_off() -> bool:
+    """Whether ELMO_NATIVE is 0. ConfigError for what is neither 0 nor 1."""
+    value = os.environ.get("ELMO_NATIVE") or "1"
+    if value not in ("0", "1"):
+        raise ConfigError(
+            f"ELMO_NATIVE must be 0, which switches the native library off, or 1 (got {value!r}). Set it to one of "
+            "them, or unset it."
+        )
+    return value == "0"
+
+
 @functools.cache
 def library() -> Library | None:
     """The loaded library; None if it wasn't built, doesn't load here or isn't wanted.
@@ -36,7 +47,7 @@ def library() -> Library | None:
     One that was built from other sources than those beside it is left aside with a warning: it may expect other
     arguments.
     """
-    if os.environ.get("ELMO_NATIVE") == "0" or not LIBRARY.is_file():
+    if is_switched_off() or not LIBRARY.is_file():
         return None
     try:
         loaded = Library(LIBRARY)
