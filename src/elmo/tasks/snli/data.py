@@ -70,8 +70,8 @@ def read_pairs(
 
     `label_column`: of a file of columns without a header, from 1; the others are premise and hypothesis. `errors`:
     "skip" leaves out pairs that can't be read, with a TextWarning that counts them.
-    Raises TextError with file and line for lines that aren't JSON objects, for missing or empty fields, and for a
-    column of labels that looks like one of texts.
+    Raises TextError with file and line for lines that aren't JSON objects, for missing fields and empty labels, and for
+    a column of labels that looks like one of texts. A sentence may be empty.
     """
     name = text_name(path)
     with skipping(path, errors) as on_bad:
