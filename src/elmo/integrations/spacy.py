@@ -22,6 +22,7 @@ from elmo.disk.json_file import read_json, write_json
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, side_by_side
 from elmo.layer_choice import Layers
+from elmo.text.sentence_checks import Tokens
 
 try:
     from spacy.language import Language
@@ -182,7 +183,8 @@ class ElmoComponent:
         owners = [doc for doc in docs for _ in sentence_places(doc)]
         sentences = [[doc[place].text for place in places] for doc, places in zip(owners, units, strict=True)]
         embedder = self.reference.embedder
-        arrays = iter(embedder.embed(embedder.reader.tokens(sentences, plain_quotes=self.plain_quotes), self.layers))
+        read = embedder.reader.tokens(sentences, plain_quotes=self.plain_quotes)
+        arrays = iter(embedder.embed(map(Tokens, read), self.layers))
         width = self.reference.dim(self.layers)
         for doc in docs:
             vectors = np.zeros((len(doc), width), np.float32)

@@ -19,6 +19,7 @@ from elmo.integrations.model_reference import ModelReference
 from elmo.integrations.spacy import sentence_places
 from elmo.process.thread_lock import ThreadLock
 from elmo.setting_checks import require_setting
+from elmo.text.sentence_checks import Tokens
 
 try:
     from spacy.tokens import Doc
@@ -70,7 +71,7 @@ class LayerMemory:
     def _layers(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:
         new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._known]
         embedder = self.reference.embedder
-        computed = dict(zip(new, embedder.embed(embedder.reader.tokens(new)), strict=True))
+        computed = dict(zip(new, embedder.embed(map(Tokens, embedder.reader.tokens(new))), strict=True))
         found = [computed[sentence] if sentence in computed else self._known[sentence] for sentence in sentences]
         for sentence, array in zip(sentences, found, strict=True):
             self._remember(sentence, array)

@@ -20,6 +20,10 @@ _ENDS = frozenset(".!?…。！？")
 _SPACES_OF_TEXT = 3
 
 
+class Tokens(list[str]):
+    """The tokens that another program has found in a sentence: none of them is a text that was not split."""
+
+
 def checked_sentences(sentences: Any) -> list[Sequence[str]]:
     """All sentences as lists of tokens.
 
@@ -45,6 +49,8 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
     """One sentence as a list of tokens; a string is split on whitespace. `name`: what the ConfigError calls it."""
     if isinstance(sentence, str):
         return sentence.split()
+    if isinstance(sentence, Tokens):
+        return sentence
     refuse_without_order(sentence, name, "a list of tokens or a string")
     tokens = None if isinstance(sentence, bytes) else _iterated(sentence)
     if tokens is None:

@@ -9,6 +9,8 @@ import pytest
 
 spacy = pytest.importorskip("spacy")
 
+from spacy.tokens import Doc  # noqa: E402
+
 from elmo import Embedder  # noqa: E402
 from elmo.errors import ConfigError, TextWarning, WeightFileError  # noqa: E402
 from elmo.integrations.spacy import sentence_places  # noqa: E402
@@ -205,6 +207,15 @@ def test_vectors_that_are_changed_are_the_ones_that_tokens_have(tiny_model):
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
     np.testing.assert_array_equal(doc[1]._.elmo, 2 * nlp("The bank was steep .")[2]._.elmo)
+
+
+def test_a_name_of_many_words_that_ends_in_a_dot_is_a_token_like_any_other(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    docs = [Doc(nlp.vocab, words=["the", "Bank of New York Inc."]), Doc(nlp.vocab, words=["the", "bank"])]
+    found, other = nlp.pipe(docs)
+    assert found.tensor.shape == other.tensor.shape and found.tensor.all(axis=1).all()
+    np.testing.assert_array_equal(other.tensor, nlp("the bank").tensor)
 
 
 def test_whitespace_in_a_merged_token_does_not_count_in_its_mean(tiny_model):

@@ -138,6 +138,13 @@ def test_gradients_are_those_of_finite_differences(tiny_model):
             assert layer.get_grad(name)[place] == pytest.approx(expected, rel=2e-3, abs=2e-3)
 
 
+def test_a_name_of_many_words_that_ends_in_a_dot_is_a_token_like_any_other(tiny_model):
+    layer, doc = make(tiny_model), Doc(spacy.blank("en").vocab, words=["the", "Bank of New York Inc."])
+    layer.initialize(X=[doc])
+    (rows,) = layer.predict([doc])
+    assert rows.shape == (2, 16) and rows.all()
+
+
 def test_less_memory_than_none_is_refused(tiny_model):
     with pytest.raises(ConfigError, match="cache_megabytes must be 0 or more .got -1"):
         make(tiny_model, cache_megabytes=-1)
