@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from elmo.serve import inputs
 from elmo.serve.answers import Refusal
 from elmo.serve.batcher import Batcher
 from elmo.serve.service import until
+from elmo.serve.settings import ServeSettings
 
 FAR = float("inf")
 
@@ -245,3 +247,11 @@ def test_requests_of_many_clients_get_the_vectors_of_one(embedder):
     for arrays in (found, [other.result() for other in others]):
         for own, right in zip(arrays, expected, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(own, right, strict=True))
+
+
+@pytest.mark.parametrize("text", ["a" * 30_000, ["a" * 30_000], [""] * 30_000])
+def test_reading_a_long_text_holds_up_no_other_request(models, monkeypatch, text):
+    monkeypatch.setattr(inputs, "_read", lambda *_: threading.get_ident())
+    found = asyncio.run(inputs.read_texts({"input": text}, None, models[0], ServeSettings()))
+    assert found != threading.get_ident()
+    assert asyncio.run(inputs.read_texts({"input": "a"}, None, models[0], ServeSettings())) == threading.get_ident()

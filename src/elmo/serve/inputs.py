@@ -29,7 +29,7 @@ Text = str | list[str]
 Input = str | list[Text]
 """One text, or several texts or lists of tokens."""
 
-# Characters of texts, and tokens of lists, that are read in the event loop.
+# Characters, and tokens of lists, that are read in the event loop.
 _LONG = 20_000
 _LOG = logging.getLogger("elmo.serve")
 TOKENIZERS = ("auto", "unicode", "whitespace")
@@ -192,8 +192,8 @@ async def read_texts(
     name, split = tokenize_by(tokenizer, settings)
     read = partial(_read, texts, split, Reading(tokenizer=name, plain_quotes=settings.plain_quotes), model, settings)
     # Long texts take long: elsewhere, so that the others don't wait.
-    is_long = sum(map(len, texts.values())) > _LONG
-    return await asyncio.to_thread(read) if is_long else read()
+    size = sum(len(text) + (0 if isinstance(text, str) else sum(map(len, text))) for text in texts.values())
+    return await asyncio.to_thread(read) if size > _LONG else read()
 
 
 def _read(
