@@ -4,15 +4,20 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from elmo.config import LSTMSettings
 from elmo.ops import product as module
+from elmo.ops.full_softmax import full_softmax_mean
 from elmo.ops.product import (
     RoundedProducts,
     TrainedProducts,
     product,
     quantize_weight,
+    repeated_factor,
     trained_product,
 )
+from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24)]
 DTYPES = ("float32", "bfloat16", "int8")
@@ -78,8 +83,8 @@ def test_rows_of_zeros_stay_zeros() -> None:
 
 @pytest.fixture(params=["MKL", "oneDNN"])
 def multiplier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Multiplies as on Intel's processors, and as on others."""
-    monkeypatch.setattr(module, "_is_intel", lambda: request.param == "MKL")
+    """Multiplies as where MKL is faster, and as where oneDNN is."""
+    monkeypatch.setattr(module, "_is_faster_in_mkl", lambda: request.param == "MKL")
     return request.param
 
 
@@ -158,6 +163,65 @@ def test_in_the_block_a_linear_layers_factors_and_those_of_its_gradients_are_rou
     for own, other in zip([found, *torch.autograd.grad(found, given, wanted)], expected, strict=True):
         torch.testing.assert_close(own, other, rtol=loose, atol=loose)
     torch.testing.assert_close(layer(inputs), functional.linear(*given), rtol=0, atol=0)
+
+
+class FactorTypes(TorchDispatchMode):
+    """The types of all factors that torch multiplies in the block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func._opname in ("mm", "addmm", "linear", "_linear_pointwise"):
+            self.found |= {one.dtype for one in args if isinstance(one, torch.Tensor)}
+        return func(*args, **(kwargs or {}))
+
+
+def in_bfloat16(name):
+    """The result and the gradients of an operation that rounds its factors to bfloat16."""
+    torch.manual_seed(0)
+    sizes = {
+        "trained_product": [(2, 3, 40), (6, 40)],
+        "full_softmax": [(5, 8), (12, 8), (12,)],
+        "window": [(4, 3, 6), (48, 6), (48, 8), (48,), (8, 12)],
+    }[name]
+    given = [torch.randn(*size, requires_grad=True) for size in sizes]
+    if name == "trained_product":
+        found = trained_product(*given, product_dtype=torch.bfloat16)
+    elif name == "full_softmax":
+        found = full_softmax_mean(given[0], torch.tensor([3, 9, 1, 0, 5]), *given[1:], torch.bfloat16)
+    else:
+        state = torch.zeros(3, 8), torch.zeros(3, 12)
+        weights = LayerWeights(*given[1:])
+        found = projected_lstm_window(given[0], *state, weights, LSTMSettings(), None, torch.bfloat16)[0]
+    return [found, *torch.autograd.grad(found.square().sum(), given)]
+
+
+@pytest.mark.parametrize("name", ["trained_product", "full_softmax", "window"])
+def test_bfloat16_factors_are_widened_where_the_processor_has_no_products_of_them(monkeypatch, name):
+    monkeypatch.setattr(module, "_multiplies_bfloat16", lambda: True)
+    plain = in_bfloat16(name)
+    monkeypatch.setattr(module, "_multiplies_bfloat16", lambda: False)
+    with FactorTypes() as types:
+        widened = in_bfloat16(name)
+    assert types.found == {torch.float32}
+    # Results of products are rounded both ways. A last bit of theirs may differ, and goes through the gates.
+    for one, other in zip(widened, plain, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=2**-6 * other.abs().max().item())
+
+
+def test_a_product_of_widened_factors_is_rounded_once(monkeypatch):
+    inputs, weight = torch.randn(7, 50).bfloat16(), torch.randn(9, 50)
+    monkeypatch.setattr(module, "_multiplies_bfloat16", lambda: False)
+    factor = repeated_factor(weight, torch.bfloat16)
+    assert factor.dtype == torch.float32
+    assert torch.equal(factor, weight.bfloat16().float())
+    found = product(inputs, weight.bfloat16())
+    assert torch.equal(found, product(inputs.float(), factor).bfloat16())
+    assert torch.equal(found, product(inputs, factor))
+    monkeypatch.setattr(module, "_multiplies_bfloat16", lambda: True)
+    assert repeated_factor(weight, torch.bfloat16).dtype == torch.bfloat16
 
 
 def test_a_factor_that_is_not_trained_gets_no_gradient():

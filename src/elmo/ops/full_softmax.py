@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.ops import native_passes
-from elmo.ops.product import product
+from elmo.ops.product import product, repeated_factor
 
 
 def full_softmax_reference(
@@ -59,7 +59,7 @@ class _MeanLoss(torch.autograd.Function):
         factor: torch.dtype,
     ) -> Float[Tensor, ""]:
         dtype, count = outputs.dtype, len(outputs)
-        outputs, weight = outputs.to(factor), weight.to(factor)
+        outputs, weight = outputs.to(factor), repeated_factor(weight, factor)
         grad_outputs = outputs.new_empty(outputs.shape, dtype=dtype)
         grad_weight = weight.new_zeros(weight.shape, dtype=dtype)
         grad_bias = torch.zeros_like(bias)
@@ -74,7 +74,7 @@ class _MeanLoss(torch.autograd.Function):
             if factor == dtype:
                 grad_weight.addmm_(grad_logits.t(), outputs[some])
             else:
-                grad_weight += torch.mm(grad_logits.t(), outputs[some])
+                grad_weight += product(grad_logits.t(), outputs[some].t())
         ctx.save_for_backward(grad_outputs, grad_weight, grad_bias)
         return nats.mean()
 

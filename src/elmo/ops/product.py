@@ -1,10 +1,14 @@
 """inputs @ weight.T, the product that takes nearly all of the time, in torch.
 
-`product` is that of a weight that changes from step to step, as in training. torch's plain product runs in MKL; oneDNN
-is two to three times as fast on AMD's processors, and a tenth slower on Intel's. `trained_product` has gradients, and
-`TrainedProducts` puts it in the place of a network's products. `RoundedProducts` rounds the factors of a network's
-products to bfloat16 or int8, while everything else stays float32: a GPU multiplies bfloat16 factors itself; all else is
-imitated, the factors are rounded and multiplied in their own type. On CPUs `elmo.engine` has products of its own.
+`product` is that of a weight that changes from step to step, as in training. torch's plain product runs in MKL, which
+has kernels for AVX-512 on Intel's processors alone: on AMD's with AVX-512, oneDNN is two to three times as fast; on
+Intel's, and with AVX2, it is a tenth slower. bfloat16 factors are widened on a CPU for which oneDNN has no products of
+them, with AVX2 for instance, where torch's own take thirteen times as long as those of float32.
+
+`trained_product` has gradients, and `TrainedProducts` puts it in the place of a network's products. `RoundedProducts`
+rounds the factors of a network's products to bfloat16 or int8, while everything else stays float32: a GPU multiplies
+bfloat16 factors itself; all else is imitated, the factors are rounded and multiplied in their own type. On CPUs
+`elmo.engine` has products of its own.
 
 int8 factors: each output's weights, and each row of activations, in 255 steps of their own size. A row's steps depend
 on that row alone, so a sentence's vectors don't depend on the other sentences in the batch.
@@ -33,16 +37,35 @@ def product(
     """inputs @ weight.T + bias. Has no gradient of its own.
 
     Both factors may be transposes of contiguous matrices; other strides are slow, or an error if memory overlaps.
+    The result is of the inputs' type; the weight may come from `repeated_factor`.
     """
-    if _is_intel() or not _fits(inputs, weight, bias):
+    if _is_widened(inputs):
+        return product(inputs.float(), weight.float(), None if bias is None else bias.float()).to(inputs.dtype)
+    if _is_faster_in_mkl() or not _fits(inputs, weight, bias):
         return functional.linear(inputs, weight, bias)
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
 
 
+def repeated_factor(weight: Float[Tensor, "outer inner"], dtype: torch.dtype) -> Float[Tensor, "outer inner"]:
+    """The weight rounded to `dtype`, for several products: widened here, if each of them would widen it."""
+    rounded = weight.to(dtype)
+    return rounded.float() if _is_widened(rounded) else rounded
+
+
+def _is_widened(factor: Tensor) -> bool:
+    return factor.dtype == torch.bfloat16 and factor.device.type == "cpu" and not _multiplies_bfloat16()
+
+
 @functools.cache
-def _is_intel() -> bool:
+def _multiplies_bfloat16() -> bool:
+    return torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+@functools.cache
+def _is_faster_in_mkl() -> bool:
     library = native.library()
-    return library is not None and library.is_intel()
+    is_intel = library is not None and library.is_intel()
+    return is_intel or torch.backends.cpu.get_cpu_capability() == "AVX2"
 
 
 def _fits(inputs: Float[Tensor, "rows inner"], weight: Float[Tensor, "outer inner"], bias: Tensor | None) -> bool:
@@ -69,7 +92,7 @@ def trained_product(
     if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
         return functional.linear(inputs, weight, bias)
     if product_dtype not in (None, inputs.dtype):
-        found = functional.linear(inputs.to(product_dtype), weight.to(product_dtype)).to(inputs.dtype)
+        found = trained_product(inputs.to(product_dtype), weight.to(product_dtype)).to(inputs.dtype)
         return found if bias is None else found + bias
     *rows, inner = inputs.shape
     return _product(inputs.reshape(math.prod(rows), inner), weight, bias).reshape(*rows, len(weight))

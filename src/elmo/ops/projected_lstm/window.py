@@ -17,7 +17,7 @@ from torch import Tensor
 from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
-from elmo.ops.product import product
+from elmo.ops.product import product, repeated_factor
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.projected_lstm.reference import LayerWeights
 
@@ -77,8 +77,8 @@ class _Window(torch.autograd.Function):
         factor = product_dtype or inputs.dtype
         flat_inputs = inputs.to(factor).reshape(-1, dim)
         shares = product(flat_inputs, input_weight.to(factor)).view(steps, batch, 4 * size)
-        recurrent = recurrent_weight.to(factor)
-        project = None if projection_weight is None else projection_weight.to(factor)
+        recurrent = repeated_factor(recurrent_weight, factor)
+        project = None if projection_weight is None else repeated_factor(projection_weight, factor)
         clip = None if projection_weight is None else settings.projection_clip
         gates = inputs.new_empty(steps, batch, 4 * size)
         outputs = inputs.new_empty(steps, batch, width)
@@ -115,8 +115,8 @@ class _Window(torch.autograd.Function):
         gates, hiddens, outputs, cells, new_cells, squashed, unprojected = saved
         clip, factor, dtype = ctx.projection_clip, ctx.factor, gates.dtype
         steps, batch, size = squashed.shape
-        recurrent = recurrent_weight.to(factor)
-        project = None if projection_weight is None else projection_weight.to(factor)
+        recurrent = repeated_factor(recurrent_weight, factor)
+        project = None if projection_weight is None else repeated_factor(projection_weight, factor)
         grad_gates = gates.new_empty(gates.shape, dtype=factor)
         grad_bias = gates.new_zeros(4 * size)
         grad_outputs = grad_outputs.clone(memory_format=torch.contiguous_format)
