@@ -41,15 +41,16 @@ def source_hash() -> str:
 
 def build(library: Path = LIBRARY) -> str | None:
     """Compile and link; None if it worked, else why it didn't: the package works without."""
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
+    # CC may have flags; a name that was found may have spaces.
+    compiler = os.environ.get("CC", "").split() or [*filter(None, map(shutil.which, ("cc", "gcc", "clang")))][:1]
+    if not compiler:
         return "there is no C compiler (cc, gcc, clang)"
     flags = [*FLAGS, *LINK, *_target_flags(), f'-DSOURCE_HASH="{source_hash()}"']
-    problem = _compile([*compiler.split(), *flags], library)
+    problem = _compile([*compiler, *flags], library)
     if problem is None:
         return None
     # For compilers that are older than bfloat16 instructions.
-    if _compile([*compiler.split(), *flags, "-DNO_AVX512"], library) is not None:
+    if _compile([*compiler, *flags, "-DNO_AVX512"], library) is not None:
         return problem
     warnings.warn(f"the native library was built without AVX-512: {problem}", RuntimeWarning, stacklevel=2)
     return None
