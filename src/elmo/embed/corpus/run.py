@@ -62,9 +62,9 @@ class Run:
                 require_free_files(self.folder.output, self.format)
             self.folder.require_same(self.settings)
             kept = self.parts.kept(self.progress, in_order=self._carries) if resume else []
-            done = sum(int(self.layout.lengths[it.start : it.stop].sum()) for it in kept) * self.layout.bytes_per_token
-            require_space(self.folder.path, self.layout, overhead=self.content.overhead_bytes, done=done)
-            with self._disk_full_explained(0):
+            overhead, done = self.content.overhead_bytes, self._bytes_of(kept)
+            require_space(self.folder.path, self.layout, overhead=overhead, done=done)
+            with self._disk_full_explained([]):
                 self.folder.begin(self.settings)
             self._embed(kept)
             self._join()
@@ -90,6 +90,10 @@ class Run:
     def _tokens_of(self, windows: list[range]) -> int:
         return sum(int(self.text.lengths[window.start : window.stop].sum()) for window in windows)
 
+    def _bytes_of(self, windows: list[range]) -> int:
+        """Of their vectors, as they are stored."""
+        return sum(int(self.layout.lengths[it.start : it.stop].sum()) for it in windows) * self.layout.bytes_per_token
+
     def _is_made(self) -> bool:
         """Whether this run's output is already complete and in place."""
         try:
@@ -107,11 +111,12 @@ class Run:
             return
         if self._carries:
             embedder.load_state_dict(parts.state(kept[-1]) if kept else {})
-        done = self._tokens_of(kept)
-        embedded = Count(self.progress, "embedding", text.num_tokens, "tokens", done=done)
+        done = list(kept)
+        embedded = Count(self.progress, "embedding", text.num_tokens, "tokens", done=self._tokens_of(kept))
         rows = text.source.rows_as_planned(text.lengths)
 
         def written(window: range) -> None:
+            done.append(window)
             embedded.add(self._tokens_of([window]))
 
         makers = part_maker(
@@ -138,7 +143,7 @@ class Run:
         needed = self.layout.num_bytes + self.content.overhead_bytes
         # Without room for all vectors twice, each part makes room for the next: a run killed now embeds it again.
         is_tight = free_bytes(self.folder.path) < needed
-        with self._disk_full_explained(0):
+        with self._disk_full_explained([]):
             self.folder.clear_joined()
             self._content(remove=is_tight).write(self.format, self.folder.joined)
             try:
@@ -155,15 +160,15 @@ class Run:
         )
 
     @contextmanager
-    def _disk_full_explained(self, done: int) -> Iterator[None]:
-        """Turns the error of a full disk into an OutputError with the bytes that the tokens after `done` need."""
+    def _disk_full_explained(self, done: list[range]) -> Iterator[None]:
+        """Turns the error of a full disk into an OutputError with the bytes that all windows but `done` need."""
         try:
             yield
         except OSError as error:
             if not is_disk_full(error):
                 raise
             resume = "run the same command with --resume" if self.folder.is_begun else "run it again"
-            needed = (self.text.num_tokens - done) * self.layout.bytes_per_token
+            needed = self.layout.num_bytes - self._bytes_of(done)
             free = shutil.disk_usage(self.folder.path).free
             raise OutputError(
                 f"{self.folder.path}: the disk is full: {needed:,} more bytes are needed, {free:,} are free. What is "
