@@ -1,6 +1,7 @@
 """Which options a command line gives, and what they override; test_early_checks.py tries what the verbs refuse."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import pytest
 
@@ -52,3 +53,23 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
     assert overridden(beneath, values, []) == beneath
     assert overridden(beneath, values, ["--max-tokens"]) == _Settings(_Group(1, True), "b")
     assert overridden(beneath, values, ["--no-quiet", "--name"]) == _Settings(_Group(7, False), "a")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("embed -o v.h5", r"^no TEXT was given.*'elmo embed --help'"),
+        ("embed --join -o v.h5", "^no TEXT was given"),
+        ("prepare -o data", "^no TEXT was given"),
+        ("plot -o x.png", "^no RUN was given"),
+        ("substitutes", "^no SENTENCE was given"),
+        ("analyze neighbors index", r"^no SENTENCE was given.*'elmo analyze neighbors --help'"),
+        ("prepare text -o data --valid", "^--valid was given without a value"),
+        ("bench --dtypes", "^--dtypes was given without a value"),
+        ("analyze wsd --train x --inventory y --test", "^--test was given without a value"),
+    ],
+)
+def test_arguments_of_any_number_of_values_need_one(line, message):
+    verb, *argv = line.split()
+    with pytest.raises(ConfigError, match=message):
+        import_module(f"elmo.cli.verbs.{verb}").main(argv)

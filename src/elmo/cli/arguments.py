@@ -4,10 +4,11 @@ A verb's arguments are a dataclass, which `parsed` fills from the command line.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING as NO_DEFAULT
+from dataclasses import Field, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import tyro
 from tyro.constructors import (
@@ -118,7 +119,7 @@ def parsed(
     `overridden`: beside the settings of a file, other values make sense than beside the defaults.
     ignored: the options that have no effect beside these arguments; giving one is an error.
     Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an ElmoError
-    for paths and models that can't be right (`early_checks`).
+    for arguments without a value, and paths and models that can't be right (`early_checks`).
     """
     found: Any = tyro.cli(
         arguments,
@@ -129,10 +130,27 @@ def parsed(
         default=default,
         registry=_registry(settings_later),
     )
+    given = given_options(argv)
+    for field in fields(found):
+        if getattr(found, field.name) == ():
+            _refuse_empty(field, get_type_hints(type(found), include_extras=True)[field.name], given, verb)
     if ignored is not None:
-        refuse_ignored(given_options(argv), ignored(found))
+        refuse_ignored(given, ignored(found))
     check(found)
     return found
+
+
+def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], verb: str) -> None:
+    """ConfigError for an argument of any number of values that has none, if it was named or is needed: tyro takes that.
+
+    `hint`: its annotation.
+    """
+    if (option := f"--{field.name.replace('_', '-')}") in given:
+        raise ConfigError(f"{option} was given without a value, so it says nothing. Add one, or leave it out.")
+    if field.default is field.default_factory is NO_DEFAULT:
+        metavar = next(it.metavar for it in hint.__metadata__ if hasattr(it, "metavar"))
+        what = next(word for word in metavar.split() if not word.startswith("["))
+        raise ConfigError(f"no {what} was given, but this command needs one. 'elmo {verb} --help' shows what it takes.")
 
 
 def given_options(argv: Sequence[str]) -> list[str]:

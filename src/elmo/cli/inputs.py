@@ -129,8 +129,6 @@ def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tupl
 
     The first of several is a model unless --model names one, or it is a file that isn't one of weights, or a pattern.
     """
-    if not inputs:
-        raise ConfigError(f"no text was given. Name one, or - for standard input: elmo {verb} TEXT")
     first, *rest = inputs
     if model is not None and rest and Path(first).is_dir():
         raise ConfigError(

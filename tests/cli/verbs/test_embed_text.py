@@ -181,13 +181,14 @@ def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
     text = write(tmp_path / "t.txt", "a b\n")
     output = str(tmp_path / "v.h5")
     for arguments, error, message in (
-        ([], ConfigError, "no text was given"),
+        ([], ConfigError, "no TEXT was given"),
         ([text, text], ConfigError, "2 texts were given, but there is no -o"),
         ([text, text, "-o", output], ConfigError, "was named twice"),
         (["a b", "--shard", "1/2"], ConfigError, "--shard was given without -o"),
         (["a b", "--store", "float16"], ConfigError, "--store was given without -o"),
         (["-", "--forget-sentences"], ConfigError, "--forget-sentences was given without -o"),
         ([text, "-o", output, "--shard", "3/2"], ConfigError, "must be like 2/8"),
+        ([text, "-o", output, "--state", "carry", "--batch-rows", "0"], ConfigError, "--batch-rows must be at least 1"),
         (["--join", text], ConfigError, "--join needs an output file"),
         ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),
         ([text, "-o", output, "--tokenizer", "moses"], ConfigError, "no tokenizer 'moses'"),

@@ -50,7 +50,7 @@ def test_the_default_model_is_used_where_none_is_named(model_folder, text, capsy
         main([str(model_folder), str(text), "-m", "other"])
     with pytest.raises(TextError, match="b: there is no such file"):
         main(["a", "b", str(text)])
-    with pytest.raises(ConfigError, match="no text was given"):
+    with pytest.raises(ConfigError, match="no TEXT was given"):
         main([])
 
 

@@ -15,6 +15,7 @@ from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags
 from elmo.cli.verbs.serve import require_libraries, require_utf8
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore", ignored=_ignored)
+    require_setting(arguments.tokens is None or arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     is_exported = arguments.export is not None or arguments.single_file is not None
     if is_exported:
         _require_sense(arguments)

@@ -23,6 +23,7 @@ from elmo.cli.arguments import (
 from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags, text_input, vocabulary_of
 from elmo.cli.output import print_report
+from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import Reading, TextForm
 
 
@@ -64,6 +65,7 @@ def main(argv: list[str]) -> int:
     from elmo.embed.embedder import Embedder
     from elmo.weights.hub import lasting_name
 
+    require_setting(arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     reading = Reading(
         **vars(arguments.form), tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors
     )

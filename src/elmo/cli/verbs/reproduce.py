@@ -14,7 +14,7 @@ from elmo.cli.arguments import Switch, parsed
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
-from elmo.cli.verbs.analyze import produce
+from elmo.cli.verbs.analyze import ignored, produce
 from elmo.cli.verbs.task.train import Training, chosen_settings
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
@@ -146,7 +146,7 @@ def _layer_table(table: str, argv: list[str]) -> int:
     from elmo.reproduce.layer_tables import as_text
 
     analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
-    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
+    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}", ignored=ignored)
     return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: as_text(table, record))
 
 

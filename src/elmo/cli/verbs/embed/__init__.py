@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "embed", ignored=ignored)
     require_sense(arguments)
     if arguments.output is None:
-        return show_lines(arguments) if arguments.input == STDIN else show_text(arguments)
+        return show_lines(arguments) if arguments.inputs[0] == STDIN else show_text(arguments)
     if arguments.join:
         return _join(arguments, arguments.output)
     return embed_files(arguments, arguments.output)

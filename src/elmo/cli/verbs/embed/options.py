@@ -12,6 +12,7 @@ from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, ModelOption, Ou
 from elmo.cli.early_checks import As
 from elmo.cli.inputs import ReadingFlags
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 from elmo.text.files.text_file import STDIN, format_of_name, is_file, is_packed
 from elmo.text.reading.settings import Reading, TextForm
 
@@ -82,13 +83,6 @@ class Arguments:
     quiet: bool = False
     """Show no progress and no report; warnings are still shown."""
 
-    @property
-    def input(self) -> str:
-        """The first of the inputs. ConfigError if there is none."""
-        if not self.inputs:
-            raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
-        return self.inputs[0]
-
 
 def ignored(arguments: Arguments) -> Iterator[Ignored]:
     """The options that have no effect beside these arguments."""
@@ -103,8 +97,8 @@ def ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.output is not None:
         return
     yield Ignored(_OF_FILES, "without -o, so there is no file to write", "add -o OUT")
-    is_quoted = arguments.input != STDIN and not is_file(arguments.input) and not is_meant_as_file(arguments.input)
-    if is_quoted and len(arguments.inputs) == 1:
+    first, *others = arguments.inputs
+    if not others and first != STDIN and not is_file(first) and not is_meant_as_file(first):
         of_files = options_of(TextForm) | {"--encoding", "--errors"}
         yield Ignored(of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
 
@@ -118,6 +112,9 @@ def require_sense(arguments: Arguments) -> None:
             f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
             "quotation marks around a text with spaces."
         )
+    require_setting(
+        arguments.batch_rows is None or arguments.batch_rows >= 1, "--batch-rows", arguments.batch_rows, "at least 1"
+    )
     arguments.reading.check()
 
 

@@ -46,7 +46,7 @@ def show_text(arguments: Arguments) -> int:
 
 def _text_to_show(arguments: Arguments) -> str:
     """The text that was given as an argument. Raises for what is, or must be meant to be, a file."""
-    text = arguments.input
+    text = arguments.inputs[0]
     if is_file(text):
         raise ConfigError(
             f"{text} is a file, but there is no -o for its vectors. Add -o OUT.h5, or print them: elmo embed - < {text}"
