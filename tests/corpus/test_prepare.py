@@ -26,6 +26,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.disk import folder_lock
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.weights.catalogue import bundled_folders
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "while", "밥", "을", "먹었다", ",", "and", "then", "it", "slept", "."]
 
@@ -116,6 +117,14 @@ def test_raw_text_has_its_sentences_split_from_files_and_from_json(tmp_path, sen
     assert report["splits"]["train"]["blank_lines"] == 1
     prepare([tmp_path / "raw.jsonl"], tmp_path / "json", replace(settings, field="body"))
     assert restored(tmp_path / "json") == expected
+
+
+def test_a_models_vocabulary_is_taken_by_its_name(tmp_path):
+    (tmp_path / "text.txt").write_text("the bank was steep .\n")
+    report = prepare(tmp_path / "text.txt", tmp_path / "data", CorpusSettings(vocabulary="small-en"))
+    given = bundled_folders()["small-en"] / "vocab.txt"
+    assert report["settings"]["vocabulary"] == str(given)
+    assert (tmp_path / "data" / "vocab.txt").read_bytes() == given.read_bytes()
 
 
 def test_a_paragraph_that_has_no_end_is_cut_at_line_ends(tmp_path):
@@ -551,6 +560,7 @@ import sys, time
 from elmo.corpus import parts
 from elmo.corpus import prepare
 from elmo.cli.main import main
+from elmo.weights.catalogue import bundled_folders
 prepare.BLOCK_BYTES = 300
 save = parts.Part.save
 def slow(self, path):

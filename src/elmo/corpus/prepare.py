@@ -95,6 +95,7 @@ def prepare(
     splits = {name: [files] if isinstance(files, Path | str) else list(files) for name, files in given.items()}
     settings = settings or CorpusSettings()
     settings.check(splits, workers)
+    settings = settings.with_vocabulary_file(progress)
     splits = {name: files for name, files in splits.items() if files}
     with following(progress) as reported:
         run = _Run(splits, settings, workers, stop_flag, reported)

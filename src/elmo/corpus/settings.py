@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.process.progress.report import Progress
 from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import Must, PositiveInt, from_to, require_types
 from elmo.text.files.decoding import checked_encoding
@@ -19,6 +20,9 @@ from elmo.text.reading.settings import SentenceEnds, require_used_field
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
+from elmo.weights.catalogue import bundled_folders
+from elmo.weights.hub import resolve
+from elmo.weights.native.names import VOCABULARY_FILE
 
 if TYPE_CHECKING:
     Tokenizer = str | Tokenize
@@ -137,6 +141,25 @@ class CorpusSettings:
             named_tokenizer(self.tokenizer)
         if workers > 1:
             check_can_travel(self.recipe(splits["train"][0], for_training=True))
+
+    def with_vocabulary_file(self, progress: Progress | bool) -> Self:
+        """These settings with the file of the vocabulary in place of a model, which `progress` may show the download
+        of. TextError if there is no such file or model, or the model has no words."""
+        given = self.vocabulary
+        if given is None or Path(given).is_file():
+            return self
+        if not Path(given).exists() and given not in bundled_folders():
+            raise TextError(
+                f"vocabulary {given}: there is no such file, and no model of that name. {paths_count_from()}; bundled "
+                f"models: {', '.join(sorted(bundled_folders()))}."
+            )
+        folder = resolve(given, progress=progress)
+        if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
+            raise TextError(
+                f"vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "
+                "Name the file of its words, one per line."
+            )
+        return replace(self, vocabulary=str(folder / VOCABULARY_FILE))
 
     def vocabulary_of(self, counts: Mapping[str, int]) -> Vocabulary:
         """The vocabulary that these settings make from the word counts of the training text."""

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,15 +14,12 @@ from elmo.cli.early_checks import As
 from elmo.cli.output import list_skipped, print_report
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.errors import ElmoError, TextError, paths_count_from
+from elmo.errors import ElmoError
 from elmo.process.stop_flag import stop_flag
 from elmo.process.text_table import text_table
 from elmo.text.files.text_file import is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import Reading
-from elmo.weights.catalogue import bundled_folders
-from elmo.weights.hub import resolve
-from elmo.weights.native.names import VOCABULARY_FILE
 
 
 @dataclass(frozen=True)
@@ -53,14 +50,12 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "prepare")
-    vocabulary = _vocabulary_file(arguments.settings.vocabulary, quiet=arguments.quiet)
-    settings = replace(arguments.settings, vocabulary=vocabulary)
-    _warn_of_raw_text(arguments.texts, settings)
+    _warn_of_raw_text(arguments.texts, arguments.settings)
     with stop_flag() as flag:
         report = prepare(
             arguments.texts,
             arguments.output,
-            settings,
+            arguments.settings,
             valid=arguments.valid,
             test=arguments.test,
             workers=arguments.workers,
@@ -83,26 +78,6 @@ def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
     with suppress(ElmoError):  # what can't be read is for those who read all of it
         for warning in first_look(texts, reading).warnings():
             print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)
-
-
-def _vocabulary_file(given: str | None, *, quiet: bool) -> str | None:
-    """The file, or that of the model, by this name."""
-    if given is None:
-        return None
-    if Path(given).is_file():
-        return given
-    if not Path(given).exists() and given not in bundled_folders():
-        raise TextError(
-            f"--vocabulary {given}: there is no such file, and no model of that name. {paths_count_from()}; "
-            f"bundled models: {', '.join(sorted(bundled_folders()))}."
-        )
-    folder = resolve(given, progress=not quiet)
-    if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
-        raise TextError(
-            f"--vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "
-            "Name the file of its words, one per line."
-        )
-    return str(folder / VOCABULARY_FILE)
 
 
 def _report_problems(report: dict[str, Any]) -> int:
