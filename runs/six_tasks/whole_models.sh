@@ -3,9 +3,11 @@
 # sequence autoencoder; and a biLM tuned with its own, lower rates (docs/tasks/whole-models.md). On SST-5 and Korean
 # reviews.
 #   runs/six_tasks/whole_models.sh DATA FOLDER [SECTION ...]
-# Sections: en and ko, the LSTM; bilm, ELMo with a quarter of SST-5's sentences; bilm-whole, with all of them. Default: all.
+# Sections: en and ko, the LSTM, in ko beside frozen small-ko; bilm, ELMo with a quarter of SST-5's sentences;
+# bilm-whole, with all of them. Default: all.
 # SEEDS="1 2 3" trains further seeds. Killed at any moment, run it again: it goes on where it was.
-# Minutes of one core: en 15 for pretraining, 4 for each training; bilm 10; bilm-whole an hour; ko about twice en.
+# Minutes of one core: en 15 for pretraining, 4 for each training; bilm 10; bilm-whole an hour; ko 8 for
+# pretraining, 2 for each training, 10 for one of small-ko.
 set -euo pipefail
 data=$1 work=$2
 shift 2
@@ -91,8 +93,11 @@ for section in $sections; do
         whole "$work/ko/general.txt" blocks "$data/lm-ko/train.txt.xz" 4
         whole "$work/ko/train.txt" sixth "$reviews/train.txt.xz"
         whole "$work/ko/task.txt" sentences "$work/ko/train.txt" "${columns[@]}"
-        last_state ko --train "$work/ko/train.txt" --dev "$reviews/dev.txt" --test "$reviews/test.txt" \
-            --label-column 3 --text-column 2 --header --text-tokenizer unicode
+        data=(--train "$work/ko/train.txt" --dev "$reviews/dev.txt" --test "$reviews/test.txt"
+            --label-column 3 --text-column 2 --header --text-tokenizer unicode)
+        last_state ko "${data[@]}"
+        task ko/frozen sst "$here/configs/tasks/sst.toml" "${data[@]}" --model small-ko --phrases none \
+            --character-filters 100 --epochs 20 --seeds ${SEEDS:-1} --cache "$work/cache"
         ;;
     bilm) bilm bilm-quarter --train-share 0.25 ;;
     bilm-whole) bilm bilm-whole ;;
