@@ -138,6 +138,21 @@ def test_the_best_weights_are_compared_with_their_checksum(tmp_path, train_sente
         folder.restore_best(model)
 
 
+def test_weights_that_two_layers_share_are_kept(tmp_path, train_sentences, stop_after):
+    def tied() -> torch.nn.Module:
+        model = tagger(train_sentences)
+        model.add_module("twin", torch.nn.Linear(*reversed(model.project.weight.shape), bias=False))
+        model.twin.weight = model.project.weight
+        return model
+
+    settings = replace(SETTINGS, epochs=1)
+    whole, model = (fit(tied(), TASK, train_sentences, [], settings, tmp_path / "whole", seed=5), tied())
+    with pytest.raises(Interrupted):
+        fit(model, TASK, train_sentences, [], settings, tmp_path / "cut", seed=5, flag=stop_after(3))
+    assert fit(model, TASK, train_sentences, [], settings, tmp_path / "cut", seed=5) == whole
+    assert model.twin.weight is model.project.weight
+
+
 @pytest.mark.parametrize("where", ["save", "save_best", "add_record"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_killed_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, monkeypatch, where, after):

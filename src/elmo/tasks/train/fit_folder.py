@@ -17,7 +17,7 @@ from pathlib import Path
 
 from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder, recover
@@ -129,9 +129,10 @@ class FitFolder:
 
 
 def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # As arrays, because the library refuses torch's tensors that share memory, as tied weights do.
+    arrays = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in tensors.items()}
     with disk_errors():
-        save_file(plain, path, metadata={_FINGERPRINT_KEY: _fingerprint(plain)})
+        save_file(arrays, path, metadata={_FINGERPRINT_KEY: fingerprint(arrays)})
 
 
 def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:
@@ -143,13 +144,9 @@ def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:
             noted = (file.metadata() or {}).get(_FINGERPRINT_KEY)
     except (OSError, SafetensorError) as error:
         raise _damaged(path, str(error)) from None
-    if noted is not None and noted != _fingerprint(tensors):
+    if noted is not None and noted != fingerprint({name: tensor.numpy() for name, tensor in tensors.items()}):
         raise _damaged(path, "its tensors don't have the SHA-256 that was stored with them")
     return tensors
-
-
-def _fingerprint(tensors: dict[str, Shaped[Tensor, "..."]]) -> str:
-    return fingerprint({name: tensor.numpy() for name, tensor in tensors.items()})
 
 
 def _damaged(path: Path, why: str) -> WeightFileError:
