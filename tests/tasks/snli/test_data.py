@@ -35,6 +35,15 @@ def test_json_lines_are_tokenized_and_undecided_pairs_are_left_out(read, tmp_pat
     assert [pair.id for pair in read([row(pairID=7), row(pairID="")])] == ["7", "2"]
 
 
+def test_labels_may_be_numbers_with_minus_one_for_undecided_pairs(read):
+    assert [pair.label for pair in read([row(0), row(-1), row(2)])] == ["0", "2"]
+    assert [pair.label for pair in read(["label\tpremise\thypothesis", "1\tA\tB", "-1\tA\tB"])] == ["1"]
+    with pytest.raises(TextError, match="all of its 1 pairs have the label '-1'"):
+        read([row(-1)])
+    with pytest.raises(TextError, match="the field 'gold_label' must be a text .got True"):
+        read([row(True)])
+
+
 def test_leaves_of_a_parse_are_the_tokens(read):
     (pair,) = read([row(sentence1_binary_parse="( ( A -LRB- ) ( don't . ) )")])
     assert pair.premise == ["A", "(", "don't", "."]

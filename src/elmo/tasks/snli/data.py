@@ -6,7 +6,8 @@
     columns      label, premise, hypothesis; without labels: premise, hypothesis. The label may be in another column
                  (SciTail: premise, hypothesis, label)
 
-Pairs whose label is "-" (the annotators had no majority) are left out. Where there is a binary parse, its leaves are
+Pairs whose label is "-", or -1 where labels are numbers as in Hugging Face's copies, are left out: the annotators had
+no majority. Where there is a binary parse, its leaves are
 the tokens; all other sentences are tokenized.
 """
 
@@ -31,7 +32,7 @@ from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
 
-UNDECIDED = "-"
+_UNDECIDED = ("-", "-1")
 """The label of a pair for which the annotators had no majority."""
 
 _LABEL, _ID = "gold_label", "pairID"
@@ -80,10 +81,10 @@ def read_pairs(
         pairs = list(_read(lines, name, tokenize, labelled=True, on_bad=on_bad, label_column=label_column))
     if not pairs:
         raise nothing_in(path, "labelled pair")
-    decided = [pair for pair in pairs if pair.label != UNDECIDED]
+    decided = [pair for pair in pairs if pair.label not in _UNDECIDED]
     if not decided:
         raise TextError(
-            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {UNDECIDED!r}, on which the annotators "
+            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {pairs[0].label!r}, on which the annotators "
             "had no majority, so none is left. Check the file."
         )
     return decided
@@ -217,7 +218,7 @@ def _id(fields: Mapping[str, object], where: str, line: int) -> str:
     own = fields.get(_ID)
     if own is None or own == "":
         return str(line)
-    name = str(own) if type(own) is int else _text(fields, _ID, where)
+    name = _text(fields, _ID, where)
     _require_one_line(name, _ID, where)
     if "\t" in name:
         raise TextError(
@@ -250,6 +251,8 @@ def _text(fields: Mapping[str, object], field: str, where: str) -> str:
             f"line must be like {_EXAMPLE}; fix the line."
         )
     value = fields[field]
+    if type(value) is int and field in (_LABEL, _ID):
+        return str(value)
     if not isinstance(value, str) or has_surrogate(value):
         why = (
             "has one half of a surrogate pair, which is not a character" if isinstance(value, str) else "must be a text"
