@@ -241,7 +241,7 @@ class Embedder:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint).
+        """SHA-256 of the model, equal for equal models of any format (`content_hash` of the checkpoint).
 
         Of a checkpoint it is computed once (0.3 s for a published model), of a `BiLM` in torch at every access.
         """

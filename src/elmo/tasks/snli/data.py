@@ -84,8 +84,8 @@ def read_pairs(
     decided = [pair for pair in pairs if pair.label not in _UNDECIDED]
     if not decided:
         raise TextError(
-            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {pairs[0].label!r}, on which the annotators "
-            "had no majority, so none is left. Check the file."
+            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {pairs[0].label!r}, on which the "
+            "annotators had no majority, so none is left. Check the file."
         )
     return decided
 
