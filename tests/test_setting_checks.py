@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -59,6 +60,7 @@ class Everything:
     sizes: tuple[int, ...] = (1,)
     seed: Seed = 2**62
     name: str = ""
+    files: tuple[str, ...] = ()
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,8 @@ class Everything:
         ("rate", ["1", True, float("nan"), float("inf"), 10**400]),
         ("kind", ["c", None]),
         ("sizes", [1, (10**30,), ("1",), (True,)]),
+        ("name", [1, True, None, b"x"]),
+        ("files", ["a", (1,), ("a", 2.5)]),
     ],
 )
 def test_values_of_another_type_and_beyond_all_sense_are_refused(name, values):
@@ -80,8 +84,8 @@ def test_values_of_another_type_and_beyond_all_sense_are_refused(name, values):
 def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
     settings = Everything(np.bool_(True), np.int64(3), np.float32(1), "b", [1, 2])
     require_types(settings)
-    assert json.loads(json.dumps(asdict(settings))) == {**asdict(Everything(True, 3, 1.0, "b")), "sizes": [1, 2]}
-    require_types(Everything(rate=3))
+    assert json.loads(json.dumps(asdict(settings))) == {**asdict(Everything(True, 3, 1.0, "b")), "sizes": [1, 2], "files": []}
+    require_types(Everything(rate=3, name=Path("a"), files=["b", Path("c")]))
 
 
 @pytest.mark.parametrize(

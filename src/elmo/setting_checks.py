@@ -6,6 +6,7 @@ A dataclass derived from `Settings` checks its fields by their annotations; `Ann
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
+from os import PathLike
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
@@ -80,7 +81,7 @@ def require_setting(holds: bool, name: str, value: object, expected: str) -> Non
 def require_types(settings: object) -> None:
     """ConfigError if a field of a dataclass has a value of another type than its annotation.
 
-    Checks Literal, bool, int and float, alone, beside None and in tuples of any length, and each `Must`. Whole numbers
+    Checks Literal, bool, int, float and str (a path counts as one), alone, beside None and in tuples of any length, and each `Must`. Whole numbers
     must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`. A number
     of numpy becomes a plain one, which JSON can hold.
     """
@@ -124,6 +125,8 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool = False) -> str | None:
     fits, expected = True, ""
     if kind is type(None):
         fits, expected = value is None, "None"
+    elif kind is str:
+        fits, expected = isinstance(value, str | PathLike), "a text"
     elif kind is bool:
         fits, expected = is_bool(value), "true or false"
     elif kind is int:

@@ -84,7 +84,8 @@ def train(
             _note(job, sources.frozen)
             if sources.frozen is not None:
                 sources.frozen.warn_of_language(job.task.sentences_of(data.train), text_name(job.files.train))
-            _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
+            if not all(outcome_file(job.run, seed).is_file() for seed in options.seeds):
+                _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
