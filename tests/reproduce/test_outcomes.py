@@ -57,8 +57,8 @@ def test_when_and_where_each_seed_was_trained_is_said_where_it_was_noted(trained
 def test_examples_of_a_unit_are_drawn_together(trained, tmp_path):
     found = outcome_of(trained, tmp_path, {"dev": ["a", "a", "b"]})
     assert found.num_units == {"dev": 2}
-    # Sizes of 3 and of 1 + 2 seeds' counts, and a 1 for each example.
-    assert found.effective_units["dev"] == pytest.approx((6 + 5) ** 2 / (6**2 + 5**2))
+    # Sizes of 2 and 3: the seeds' counts, without the 1 for each example.
+    assert found.effective_units["dev"] == pytest.approx((2 + 3) ** 2 / (2**2 + 3**2))
     assert set(found.resampled["dev"][:, 0]) == {0.0, 50.0, 100.0}
 
 

@@ -180,7 +180,7 @@ def test_raw_text_is_warned_of_before_it_is_read(tmp_path, capsys):
     told = capsys.readouterr().err
     assert told.startswith("warning: ")
     assert "'rained,' is one word" in told
-    assert "Use --tokenizer unicode" in told
+    assert "Use the tokenizer unicode" in told
     assert main([str(path), "-o", str(tmp_path / "data"), "--quiet", "--tokenizer", "unicode", "--force"]) == 0
     assert "looks untokenized" not in capsys.readouterr().err
 

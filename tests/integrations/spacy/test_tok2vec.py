@@ -171,7 +171,7 @@ def test_what_is_remembered_changes_nothing_and_is_bounded(tiny_model, monkeypat
     layer.initialize(X=docs)
     embedder = layer.attrs["layers"].reference.embedder
     original = embedder.embed
-    monkeypatch.setattr(embedder, "embed", lambda sentences: calls.append(len(sentences)) or original(sentences))
+    monkeypatch.setattr(embedder, "embed", lambda rows: calls.append(len(rows := [*rows])) or original(rows))
     layer.predict(docs)
     layer.predict(docs)
     assert calls == [30, 0]

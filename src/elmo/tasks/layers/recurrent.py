@@ -72,10 +72,19 @@ class BiLSTM(nn.Module):
             if between is not None and number == 1:
                 vectors = torch.cat([vectors, between], dim=2)
             vectors = self.dropout(vectors)
+            vectors = _as_autocast_reads(vectors)
             hidden, _ = forward(vectors)
             hidden_backward, _ = backward(reorder(vectors, places))
             vectors = torch.cat([hidden, reorder(hidden_backward, places)], dim=2)
         return torch.where(mask[:, :, None], vectors, 0)
+
+
+def _as_autocast_reads(vectors: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    """Rounded as autocast on a CPU does it: torch's LSTM takes oneDNN by the type before, and fails where that has no
+    LSTM of the lower one, with AVX2 for instance."""
+    if vectors.dtype == torch.float32 and vectors.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+        return vectors.to(torch.get_autocast_dtype("cpu"))
+    return vectors
 
 
 class VariationalDropout(nn.Module):
