@@ -84,7 +84,11 @@ def test_values_of_another_type_and_beyond_all_sense_are_refused(name, values):
 def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
     settings = Everything(np.bool_(True), np.int64(3), np.float32(1), "b", [1, 2])
     require_types(settings)
-    assert json.loads(json.dumps(asdict(settings))) == {**asdict(Everything(True, 3, 1.0, "b")), "sizes": [1, 2], "files": []}
+    assert json.loads(json.dumps(asdict(settings))) == {
+        **asdict(Everything(True, 3, 1.0, "b")),
+        "sizes": [1, 2],
+        "files": [],
+    }
     require_types(Everything(rate=3, name=Path("a"), files=["b", Path("c")]))
 
 
