@@ -81,9 +81,9 @@ def require_setting(holds: bool, name: str, value: object, expected: str) -> Non
 def require_types(settings: object) -> None:
     """ConfigError if a field of a dataclass has a value of another type than its annotation.
 
-    Checks Literal, bool, int, float and str (a path counts as one), alone, beside None and in tuples of any length, and each `Must`. Whole numbers
-    must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most `LARGEST_NUMBER`. A number
-    of numpy becomes a plain one, which JSON can hold.
+    Checks Literal, bool, int, float and str (a path counts as one), alone, beside None and in tuples of any length, and
+    each `Must`. Whole numbers must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most
+    `LARGEST_NUMBER`. A number of numpy becomes a plain one, which JSON can hold.
     """
     for setting in fields(settings):  # type: ignore[arg-type]  # any dataclass
         value = getattr(settings, setting.name)
