@@ -131,7 +131,8 @@ class ContextIndex:
     ) -> list[Hit]:
         """The nearest tokens by cosine, nearest first, at most one of a sentence; equal sentences count as one.
 
-        `which`: "same": only occurrences of `word`; "other": only other words, each with its nearest occurrence.
+        `which`: "same": only occurrences of `word`; "other": only other words, each once: its nearest
+            occurrence in a sentence without a nearer hit.
         `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
         `not_sentence`: the query's own sentence, which is left out wherever the text has it.
         An index that was built with `approximate` answers for a layer from 1 on, without `center`, from the tokens that
