@@ -195,7 +195,11 @@ def in_node(config: BiLMConfig, model: Path, asked: list[Marked], folder: Path) 
 
 
 def require_equal(found, expected, place: str = "") -> None:
-    """The same structure and texts; numbers within their four digits, and sums in another order."""
+    """The same structure and texts; numbers within their four digits, and sums in another order.
+
+    How many filters have their largest window over a byte may differ by two: of windows that are equal but for rounding,
+    either may be the largest.
+    """
     if isinstance(expected, dict):
         assert list(found) == list(expected), place
         for name, value in expected.items():
@@ -206,6 +210,8 @@ def require_equal(found, expected, place: str = "") -> None:
             require_equal(found[i], value, f"{place}[{i}]")
     elif isinstance(expected, float):
         assert found == pytest.approx(expected, rel=1.1e-3, abs=2e-5), place
+    elif place.startswith(".covered["):
+        assert abs(found - expected) <= 2, place
     else:
         assert found == expected, place
 

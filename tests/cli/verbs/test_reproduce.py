@@ -330,7 +330,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("figure1", ["--shares", "101"], "--shares has 101"),
         ("figure1", ["--shares", "0.1"], "that share of 40 groups of training examples is none"),
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
-        ("table2", ["--seeds"], "seeds are [], but at least one seed is needed"),
+        ("table2", ["--seeds"], "--seeds was given without a value"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
         ("table2", ["--workers", "0"], "workers must be a whole number from 1 to"),
