@@ -197,8 +197,8 @@ def in_node(config: BiLMConfig, model: Path, asked: list[Marked], folder: Path) 
 def require_equal(found, expected, place: str = "") -> None:
     """The same structure and texts; numbers within their four digits, and sums in another order.
 
-    How many filters have their largest window over a byte may differ by two: of windows that are equal but for rounding,
-    either may be the largest.
+    How many filters have their largest window over a byte may differ by two: of windows that are equal but for
+    rounding, either may be the largest.
     """
     if isinstance(expected, dict):
         assert list(found) == list(expected), place
