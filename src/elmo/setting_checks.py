@@ -81,7 +81,7 @@ def require_setting(holds: bool, name: str, value: object, expected: str) -> Non
 def require_types(settings: object) -> None:
     """ConfigError if a field of a dataclass has a value of another type than its annotation.
 
-    Checks Literal, bool, int, float and str (a path counts as one), alone, beside None and in tuples of any length, and
+    Checks Literal, bool, int and float, alone, beside None and in tuples of any length, tuples of texts or paths, and
     each `Must`. Whole numbers must be at most `LARGEST_COUNT` (except seeds); other numbers must be finite and at most
     `LARGEST_NUMBER`. A number of numpy becomes a plain one, which JSON can hold.
     """
@@ -120,13 +120,13 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool = False) -> str | None:
     if get_origin(kind) is tuple and parts[-1:] == (...,):
         if not isinstance(value, tuple | list):
             return "a list"
+        if parts[0] is str:
+            return None if all(isinstance(one, str | PathLike) for one in value) else "a list of texts"
         found = (_misfit(parts[0], one) for one in value)
         return next((f"a list, each {expected}" for expected in found if expected), None)
     fits, expected = True, ""
     if kind is type(None):
         fits, expected = value is None, "None"
-    elif kind is str:
-        fits, expected = isinstance(value, str | PathLike), "a text"
     elif kind is bool:
         fits, expected = is_bool(value), "true or false"
     elif kind is int:
