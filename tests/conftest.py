@@ -24,6 +24,7 @@ import pytest
 from beartype import beartype
 from hypothesis import settings
 from jaxtyping import install_import_hook
+from tests.chromium import browser  # noqa: F401 - a fixture
 
 from elmo.config import BiLMConfig
 from elmo.process.device import has_torch

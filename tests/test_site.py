@@ -5,7 +5,6 @@ import json
 import os
 import posixpath
 import re
-import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -133,15 +133,11 @@ def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
-def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, width: int) -> None:
-    if not (chromium := shutil.which("chromium")):
-        pytest.skip("needs Chromium")
-    api = pytest.importorskip("playwright.sync_api")
+def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, browser: Any, width: int) -> None:
     if not (site / "explorer-page.html").is_file():
         pytest.skip("needs the explorer's exported page, which `make docs` makes")
     foreign, said = [], []
-    with served(site) as address, api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    with served(site) as address:
         page = browser.new_page(viewport={"width": width, "height": 900})
         page.on(
             "request",
@@ -155,7 +151,7 @@ def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, wi
         assert width < 1000 or frame.bounding_box()["y"] < 300
         assert page.get_by_role("link", name="Try it in your browser").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        browser.close()
+        page.close()
     assert (foreign, said) == ([], [])
 
 

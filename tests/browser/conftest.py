@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.browser.in_node import required, run
+from tests.browser.in_node import run
+from tests.chromium import required
 
 
 @pytest.fixture(scope="session")

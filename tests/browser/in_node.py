@@ -2,14 +2,11 @@
 
 import base64
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-import pytest
 
 import elmo
 from elmo.config import BiLMConfig
@@ -41,19 +38,6 @@ try {{
 
 class Refused(Exception):
     """An ElmoError, in node."""
-
-
-def required(program: str) -> str:
-    """The path of a program; without it the test is skipped, or fails in CI."""
-    found = shutil.which(program)
-    return found if found is not None else missing(program)
-
-
-def missing(what: str) -> NoReturn:
-    """Skips, or fails where nothing may be missing."""
-    if os.environ.get("ELMO_NEED_BROWSER"):
-        pytest.fail(f"{what} is missing, but ELMO_NEED_BROWSER is set")
-    pytest.skip(f"needs {what}")
 
 
 def base64_of(array: np.ndarray) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser.in_node import PACKAGE, missing, required
+from tests.browser.in_node import PACKAGE
 from tests.browser.test_vectors import NEAR
 
 from elmo.embed.embedder import Embedder
@@ -62,25 +62,19 @@ class Host(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
+@pytest.fixture
+def page(browser) -> Iterator[Any]:
     """An empty page whose console must stay empty."""
-    chromium = required("chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright (pip install playwright)")
     handler = lambda *it: Host(*it, directory=str(PACKAGE))  # noqa: E731
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         opened = browser.new_page()
         problems: list[str] = []
         opened.on("console", lambda it: problems.append(it.text))
         opened.on("pageerror", lambda error: problems.append(str(error)))
         opened.goto(f"http://127.0.0.1:{server.server_port}/")
         yield opened
-        browser.close()
+        opened.close()
         server.shutdown()
     assert [one for one in problems if "favicon" not in one] == []
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.browser.in_node import BROWSER, PACKAGE, required
+from tests.browser.in_node import BROWSER, PACKAGE
+from tests.chromium import required
 
 import elmo
 from elmo.ops.native import build_wasm

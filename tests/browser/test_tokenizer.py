@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.browser.in_node import required, run
+from tests.browser.in_node import run
+from tests.chromium import required
 
 from elmo.explorer.texts import bundled_text
 from elmo.text.tokenizer import tokenizer

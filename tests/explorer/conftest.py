@@ -1,11 +1,7 @@
 """A tiny model with a tiny text, as the page explores it; and the page over the bundled models, in a real browser."""
 
-import os
-import shutil
 import threading
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from tests.explorer.opened import Opened
@@ -14,19 +10,6 @@ from elmo.embed.embedder import Embedder
 from elmo.explorer.explored import Explored
 from elmo.explorer.texts import ExploredText
 from elmo.serve.models import ServedModel
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NEEDED = "ELMO_NEED_BROWSER"
-"""Environment variable: with it, a missing browser is a failure (CI), not a reason to skip."""
 
 TEXT = """the bank of the river was steep
 he went to the bank to get money
@@ -41,13 +24,6 @@ the dog went to the river
 def explored(tiny_bilm, tmp_path) -> Explored:
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     return Explored(ServedModel("tiny", Embedder(tiny_bilm)), ExploredText(tmp_path / "text.txt", "text.txt"))
-
-
-def missing(what: str) -> NoReturn:
-    """Skips, or fails where a browser must be."""
-    if os.environ.get(NEEDED):
-        pytest.fail(f"{what} is missing, but {NEEDED} is set")
-    pytest.skip(f"needs {what}")
 
 
 @pytest.fixture(scope="session")
@@ -75,20 +51,6 @@ def address(models) -> Iterator[str]:
         yield url(listening)
         serving.should_exit = True
         thread.join(30)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    if not Path(CHROMIUM).is_file():
-        missing("Chromium (apt-get install chromium fonts-noto-cjk)")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright (pip install playwright)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
-from tests.browser.in_node import required
+from tests.chromium import required
 
 import elmo
 from elmo.analysis.measures import unit
