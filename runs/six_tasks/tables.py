@@ -244,10 +244,18 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         _require_keys(own, {**OF_SECTION, **second}, f"{given.plan}: [{section}]")
         job = _job(section, own, given)
         planned = table.get("own_seeds", {}).get(section, table["seeds"])
-        seeds, second_name, shares = given.seeds or planned, own.get("second_name"), table.get("shares", ())
-        bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
-        facts = (own["name"], job, own["minutes"], seeds, planned, second_name, shares, bilms)
-        yield Part(given.table, section, *facts)
+        yield Part(
+            given.table,
+            section,
+            own["name"],
+            job,
+            own["minutes"],
+            seeds=given.seeds or planned,
+            planned_seeds=planned,
+            second_name=own.get("second_name"),
+            shares=table.get("shares", ()),
+            bilms=checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else (),
+        )
 
 
 def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:

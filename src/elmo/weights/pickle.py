@@ -65,8 +65,8 @@ def read_state_dict(path: Path) -> dict[str, Float[np.ndarray, "..."]]:
     """Every tensor of a file written by `torch.save(module.state_dict(), path)`, in either of torch's formats.
 
     Returns name -> float16, float32 or float64 array; bfloat16 becomes float32. A tensor that modules share has two
-    names and one array. Raises WeightFileError if the file is
-    missing, damaged, or holds anything but a flat dict of dense float tensors.
+    names and one array. Raises WeightFileError if the file is missing, damaged, or holds anything but a flat dict of
+    dense float tensors.
     """
     path = Path(path)
     with readable(path, WeightFileError, "Check its permissions, or get it from the model's publisher."):

@@ -7,8 +7,7 @@
                  (SciTail: premise, hypothesis, label)
 
 Pairs whose label is "-", or -1 where labels are numbers as in Hugging Face's copies, are left out: the annotators had
-no majority. Where there is a binary parse, its leaves are
-the tokens; all other sentences are tokenized.
+no majority. Where there is a binary parse, its leaves are the tokens; all other sentences are tokenized.
 """
 
 import json
