@@ -30,7 +30,7 @@ from typing import Any
 
 from tables import exit_code
 
-from elmo.disk.atomic import write_file
+from elmo.disk.atomic import new_folder, write_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
@@ -126,12 +126,15 @@ def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
             continue
         files = _unpacked(path, seed)
         _require_same(path, _facts_of(files), folder / "run.json")
-        # The scores last: they say that a training is finished.
-        for name, content in sorted(files, key=lambda found: found[0].endswith("scores.json")):
-            file = folder / name
-            if not file.is_file():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                write_file(file, content, force=False)
+        of_seed = {Path(name).name: content for name, content in files if "/" in name}
+        for name, content in files:
+            if "/" not in name and not (folder / name).is_file():
+                folder.mkdir(parents=True, exist_ok=True)
+                write_file(folder / name, content, force=False)
+        size = sum(map(len, of_seed.values()))
+        with new_folder(folder / seed, size=size, force=False, replaceable=frozenset()) as unfinished:
+            for name, content in of_seed.items():
+                (unfinished / name).write_bytes(content)
         yield folder / seed
 
 

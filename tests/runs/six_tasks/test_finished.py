@@ -68,6 +68,21 @@ def test_what_a_queue_has_of_a_training_is_left_as_it_is(finished, queue, tmp_pa
     assert contents(new) == {"metrics.jsonl": b'{"epoch": 3}\n'}
 
 
+def test_a_training_is_taken_whole_or_not_at_all(finished, queue, tmp_path, monkeypatch):
+    list(finished.keep(queue, tmp_path / "kept"))
+
+    def stopped(path: Path, content: bytes) -> int:
+        if path.name == "scores.json":
+            raise KeyboardInterrupt
+        return write_bytes(path, content)
+
+    write_bytes = Path.write_bytes
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Path, "write_bytes", stopped)
+        list(finished.take(tmp_path / "new", tmp_path / "kept"))
+    assert len(list(finished.take(tmp_path / "new", tmp_path / "kept"))) == 1
+
+
 def begun_with(queue: Path, bilm: str) -> None:
     (queue / "snli" / "runs" / SYSTEM / "run.json").write_text(json.dumps({"task": "snli", "bilm": bilm}))
 
