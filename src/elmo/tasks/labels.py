@@ -182,7 +182,7 @@ def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, 
 
     `name`: of the file. `step`: what to do if the labels are in the column of that number, from 1.
     """
-    other = label_column_beside(rows, column) if rows else None
+    other = label_column_beside(rows, column)
     if other is not None:
         raise TextError(
             f"{name}: column {column + 1}, which is read as the label, has {rows[0][column][:60]!r}, but column "

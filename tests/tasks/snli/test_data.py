@@ -6,9 +6,15 @@ import pytest
 
 from elmo.errors import TextError, TextWarning
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.text.tokenizer import tokenizer
+from elmo.tasks.snli.settings import EntailmentSettings, SnliSettings
+from elmo.tasks.snli.task import TASK
+from elmo.tasks.task import TextReading
 
-UNICODE = tokenizer("unicode")
+SPLIT = EntailmentSettings(text_tokenizer="whitespace")
+
+
+def unlabelled(path, settings=SPLIT, **reading):
+    return list(read_unlabelled_pairs(path, settings, TextReading(**reading)))
 
 
 def row(label="neutral", **changes):
@@ -17,11 +23,11 @@ def row(label="neutral", **changes):
 
 @pytest.fixture
 def read(tmp_path):
-    def read(content, tokenize=UNICODE):
+    def read(content, **settings):
         path = tmp_path / "data"
         lines = [line if isinstance(line, str) else json.dumps(line) for line in content]
         path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        return read_pairs(path, tokenize)
+        return read_pairs(path, EntailmentSettings(**settings))
 
     return read
 
@@ -54,7 +60,7 @@ def test_tables_are_read_by_their_header_and_columns_without_one(read):
     table = ["gold_label\tx\tsentence1\tsentence2\tpairID", "neutral\t\tA man\tHe\tp1", "-\t\tA\tB\tp2"]
     (pair,) = read(table)
     assert (pair.premise, pair.hypothesis, pair.id, pair.line) == (["A", "man"], ["He"], "p1", 2)
-    one, other = read(["yes\tA  man\tHe", "no\t\tHe"], str.split)
+    one, other = read(["yes\tA  man\tHe", "no\t\tHe"], text_tokenizer="whitespace")
     assert (one.label, one.premise, one.id) == ("yes", ["A", "man"], "1")
     assert other.premise == []
 
@@ -62,7 +68,7 @@ def test_tables_are_read_by_their_header_and_columns_without_one(read):
 def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
     path = tmp_path / "pairs"
     path.write_text("A man .\tHe\n\nA dog .\tIt\n", encoding="utf-8")
-    found = list(read_unlabelled_pairs(path, str.split))
+    found = unlabelled(path)
     assert [(pair.premise, pair.hypothesis, pair.label, pair.id) for pair in found] == [
         (["A", "man", "."], ["He"], "", "1"),
         (["A", "dog", "."], ["It"], "", "3"),
@@ -70,13 +76,13 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
     for line, side in (("A\t \n", "hypothesis"), ("\tA\n", "premise")):
         path.write_text(f"A\tB\n{line}", encoding="utf-8")
         with pytest.raises(TextError, match=f"pairs:2: the {side} is empty or has no token"):
-            list(read_unlabelled_pairs(path, str.split))
+            unlabelled(path)
     skipped = []
     path.write_text("A\tB\nA\t\nB\nC\tD\n", encoding="utf-8")
-    found = read_unlabelled_pairs(path, str.split, on_bad_line=lambda number, _: skipped.append(number))
+    found = unlabelled(path, errors="skip", on_bad_line=lambda number, _: skipped.append(number))
     assert ([pair.premise for pair in found], skipped) == ([["A"], ["C"]], [2, 3])
     path.write_text('{"sentence1": "A", "sentence2": "B"}\n' + json.dumps(row("-")), encoding="utf-8")
-    assert [pair.label for pair in read_unlabelled_pairs(path, str.split)] == ["", ""]
+    assert [pair.label for pair in unlabelled(path)] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -122,17 +128,15 @@ def test_a_label_in_another_column_is_asked_for(tmp_path):
     path = tmp_path / "data"
     path.write_text(SCITAIL, encoding="utf-8")
     with pytest.raises(TextError, match=r"column 3 has 'entails', which looks like a label.*--label-column 3 reads"):
-        read_pairs(path, str.split)
-    pair = read_pairs(path, str.split, label_column=3)[1]
+        read_pairs(path, SPLIT)
+    third = EntailmentSettings(label_column=3)
+    pair = read_pairs(path, third)[1]
     assert (pair.label, pair.premise[2:4], pair.hypothesis[0]) == ("neutral", ["number", "1"], "so")
-    assert next(read_unlabelled_pairs(path, str.split, label_column=3)).premise[0] == "the"
+    assert unlabelled(path, third)[0].premise[0] == "the"
 
 
 @pytest.mark.parametrize("count", [3, 400])
 def test_premises_are_no_labels(tmp_path, count):
-    from elmo.tasks.snli.settings import SnliSettings
-    from elmo.tasks.snli.task import TASK
-
     path = tmp_path / "data"
     path.write_text("".join(f"the premise number {n} says it\tthis\tthat {n}\n" for n in range(count)))
     with pytest.raises(TextError, match="label"):
@@ -145,16 +149,16 @@ def test_a_json_array_is_read_as_klue_has_it(tmp_path):
         {"guid": f"k{n}", "premise": "비가 온다", "hypothesis": "맑다", "gold_label": "contradiction"} for n in range(3)
     ]
     path.write_text(json.dumps(rows, ensure_ascii=False, indent=2), encoding="utf-8")
-    found = read_pairs(path, str.split)
+    found = read_pairs(path, SPLIT)
     assert [(pair.id, pair.line) for pair in found] == [("k0", 2), ("k1", 8), ("k2", 14)]
     assert (found[0].premise, found[0].hypothesis, found[0].label) == (["비가", "온다"], ["맑다"], "contradiction")
-    assert len(list(read_unlabelled_pairs(path, str.split))) == 3
+    assert len(unlabelled(path)) == 3
     path.write_text('[{"premise": "a", "hypothesis": "b", "label": "x"},\n {"premise": 1]', encoding="utf-8")
     with pytest.raises(TextError, match=r"data\.json:2: not a valid JSON array"):
-        read_pairs(path, str.split)
+        read_pairs(path, SPLIT)
     path.write_text(json.dumps([*rows, {"premise": "x"}]), encoding="utf-8")
     with pytest.warns(TextWarning, match="1 in all .* no field 'gold_label'"):
-        assert len(read_pairs(path, str.split, errors="skip")) == 3
+        assert len(read_pairs(path, EntailmentSettings(errors="skip"))) == 3
 
 
 def test_headers_may_say_premise_hypothesis_and_label(read):
@@ -164,4 +168,4 @@ def test_headers_may_say_premise_hypothesis_and_label(read):
 
 def test_the_open_data_is_read_whole(shared):
     folder = shared / "data" / "nli" / "snli-small"
-    assert len(read_pairs(folder / "dev.jsonl", UNICODE)) == 1000
+    assert len(read_pairs(folder / "dev.jsonl", EntailmentSettings())) == 1000

@@ -1,5 +1,7 @@
 """Remembered layers are the biLM's own, whoever computed them; damage is found."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -15,8 +17,9 @@ def vectors(sentence: list[str], seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(3, len(sentence) + 2, 4)).astype(np.float32)
 
 
-def store(cache, **changes) -> LayerStore:
-    return LayerStore(cache, **{"model_hash": "ab" * 32, "num_layers": 3, "dim": 4, **changes})
+def store(cache, dtype="float32", model_hash="ab" * 32) -> LayerStore:
+    encoder = SimpleNamespace(model_hash=model_hash, num_layers=3, layer_dim=4, keep_boundaries=True)
+    return LayerStore(cache, encoder, dtype)
 
 
 SENTENCES = [["a"], [], ["b", "c", "d"], ["a b"]]

@@ -235,9 +235,7 @@ def _only_column_of_tags(sample: Sequence[Sequence[Sequence[str]]], token_place:
     ]
     if len(others) == 1:
         return others[0]
-    shown = "; ".join(
-        f"{at + 1} ({', '.join(row[at] for row in sample[0][:3])})" for at in others if at < len(sample[0][0])
-    )
+    shown = "; ".join(f"{at + 1} ({', '.join(row[at] for row in sample[0][:3])})" for at in others)
     raise TextError(
         f"{where}: several columns could have the tags: {shown}. Say which one is learned with --tag-column."
     )

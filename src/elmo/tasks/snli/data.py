@@ -22,11 +22,15 @@ from typing import Literal
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.labels import require_label_column
+from elmo.tasks.snli.settings import EntailmentSettings
+from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.json_array import array_elements
 from elmo.text.reading.as_trained import as_trained, composed
+from elmo.text.reading.settings import AUTO
+from elmo.text.tokenizer import tokenizer
 from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
@@ -58,62 +62,48 @@ class SentencePair:
     """In the file, from 1."""
 
 
-def read_pairs(
-    path: Path | str,
-    tokenize: Tokenize,
-    encoding: str = "utf-8",
-    *,
-    label_column: int = 1,
-    errors: Literal["strict", "skip"] = "strict",
-) -> list[SentencePair]:
-    """The labelled pairs of a file, without undecided ones.
+def read_pairs(path: Path | str, settings: EntailmentSettings) -> list[SentencePair]:
+    """The labelled pairs of a file, without undecided ones. A sentence may be empty.
 
-    `label_column`: of a file of columns without a header, from 1; the others are premise and hypothesis. `errors`:
-    "skip" leaves out pairs that can't be read, with a TextWarning that counts them.
-    Raises TextError with file and line for lines that aren't JSON objects, for missing fields and empty labels, and for
-    a column of labels that looks like one of texts. A sentence may be empty.
+    Raises TextError with file and line for lines that aren't JSON objects, for missing fields and empty labels; with
+    `errors="skip"` such pairs are left out, and a TextWarning counts them. TextError also for a column of labels that
+    looks like one of texts.
     """
-    name = text_name(path)
-    with skipping(path, errors) as on_bad:
-        lines = list(labelled_lines(path, encoding, on_bad))
-        _require_labels(lines, name, label_column)
-        pairs = list(_read(lines, name, tokenize, labelled=True, on_bad=on_bad, label_column=label_column))
+    name, tokenize = text_name(path), tokenizer(settings.text_tokenizer)
+    with skipping(path, settings.errors) as on_bad:
+        lines = list(labelled_lines(path, settings.encoding, on_bad))
+        _require_labels(lines, name, settings.label_column)
+        pairs = list(_read(lines, name, tokenize, settings.label_column, on_bad, labelled=True))
     if not pairs:
         raise nothing_in(path, "labelled pair")
     decided = [pair for pair in pairs if pair.label not in _UNDECIDED]
     if not decided:
         raise TextError(
-            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {pairs[0].label!r}, on which the "
+            f"{name}: all of its {len(pairs):,} pairs have the label {pairs[0].label!r}, on which the "
             "annotators had no majority, so none is left. Check the file."
         )
     return decided
 
 
 def read_unlabelled_pairs(
-    path: Path | str,
-    tokenize: Tokenize,
-    encoding: str = "utf-8",
-    on_bad_line: BadLine | None = None,
-    *,
-    label_column: int = 1,
+    path: Path | str, settings: EntailmentSettings, reading: TextReading
 ) -> Iterator[SentencePair]:
-    """The pairs of a file, in constant memory; labels aren't read.
-
-    `on_bad_line`: called with the number and message of a line that is wrong, which is then left out. Without it,
-    raises as `read_pairs`, and for a sentence without a token.
-    """
-    lines = labelled_lines(path, encoding, on_bad_line)
-    return _read(lines, text_name(path), tokenize, labelled=False, on_bad=on_bad_line, label_column=label_column)
+    """The pairs of a file, in constant memory; labels aren't read. Raises as `read_pairs`, and for a sentence without
+    a token."""
+    # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
+    tokenize = tokenizer(settings.text_tokenizer) if reading.tokenizer == AUTO else reading.tokenize
+    lines = labelled_lines(path, reading.encoding, reading.on_bad)
+    return _read(lines, text_name(path), tokenize, settings.label_column, reading.on_bad, labelled=False)
 
 
 def _read(
     lines: Iterable[str],
     name: str,
     tokenize: Tokenize,
+    label_column: int,
+    on_bad: BadLine | None,
     *,
     labelled: bool,
-    on_bad: BadLine | None = None,
-    label_column: int = 1,
 ) -> Iterator[SentencePair]:
     header: list[str] | None = None
     form: Literal["", "json", "columns"] = ""

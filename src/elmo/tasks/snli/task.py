@@ -10,8 +10,6 @@ from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.settings import SnliSettings
 from elmo.tasks.task import Plain, Rule, Scores, TextReading
-from elmo.text.reading.settings import AUTO
-from elmo.text.tokenizer import tokenizer
 
 
 def hypothesis_words(pair: SentencePair) -> list[str]:
@@ -88,16 +86,10 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
     reading_flags = ("tokenizer", "encoding", "errors")
 
     def read(self, path: Path | str, settings: SnliSettings) -> list[SentencePair]:
-        own = settings.entailment
-        return read_pairs(
-            path, tokenizer(own.text_tokenizer), own.encoding, label_column=own.label_column, errors=own.errors
-        )
+        return read_pairs(path, settings.entailment)
 
     def read_unlabelled(self, path: Path | str, settings: SnliSettings, reading: TextReading) -> Iterator[SentencePair]:
-        # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
-        tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.tokenizer == AUTO else reading.tokenize
-        column = settings.entailment.label_column
-        return read_unlabelled_pairs(path, tokenize, reading.encoding, reading.on_bad, label_column=column)
+        return read_unlabelled_pairs(path, settings.entailment, reading)
 
     def sentences(self, example: SentencePair) -> list[list[str]]:
         return [example.premise, example.hypothesis]

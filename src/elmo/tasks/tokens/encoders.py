@@ -44,20 +44,16 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
     if name in COMPARED and not model:
         raise ConfigError(f"the encoder {name!r} has no default model. Name its files with --model.")
-    found = _factory(name)(model, device=device)
+    factory = find_object(name, "encoder", COMPARED, GROUP, others=(NONE, ELMO))
+    if not isinstance(factory, EncoderFactory):
+        raise ConfigError(
+            f"the encoder {name!r} is a {type(factory).__name__}, not a function that makes an encoder. Name a "
+            "function like elmo.tasks.tokens.encoders.EncoderFactory."
+        )
+    found = factory(model, device=device)
     if not isinstance(found, Encoder):
         raise ConfigError(
             f"the encoder {name!r} gave a {type(found).__name__}, which lacks members of an encoder: num_layers, "
             "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
-        )
-    return found
-
-
-def _factory(name: str) -> EncoderFactory:
-    found = find_object(name, "encoder", COMPARED, GROUP, others=(NONE, ELMO))
-    if not isinstance(found, EncoderFactory):
-        raise ConfigError(
-            f"the encoder {name!r} is a {type(found).__name__}, not a function that makes an encoder. Name a function "
-            "like elmo.tasks.tokens.encoders.EncoderFactory."
         )
     return found

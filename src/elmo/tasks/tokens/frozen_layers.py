@@ -26,13 +26,7 @@ _PART_TOKENS = 100_000
 class FrozenLayers:
     """An encoder that isn't trained, whose vectors are remembered in `cache` if there is one. Models may share it."""
 
-    def __init__(
-        self,
-        encoder: Encoder | BiLM,
-        *,
-        cache: Path | None = None,
-        dtype: StoredType = "float32",
-    ) -> None:
+    def __init__(self, encoder: Encoder | BiLM, *, cache: Path | None = None, dtype: StoredType = "float32") -> None:
         """`encoder`: a biLM is wrapped as `Embedder(bilm, keep_boundaries=True)` and frozen.
 
         `dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000.
@@ -43,21 +37,7 @@ class FrozenLayers:
             _require_the_models_own_layers(encoder)
         self.encoder = encoder
         self.model_hash = encoder.model_hash
-        self.store: LayerStore | None = None
-        if cache is not None:
-            self.store = LayerStore(
-                cache,
-                model_hash=self.model_hash,
-                num_layers=encoder.num_layers,
-                dim=encoder.layer_dim,
-                boundaries=self.boundaries,
-                dtype=dtype,
-            )
-
-    @property
-    def boundaries(self) -> int:
-        """Positions of each sentence that are not tokens: 2 with sentence boundaries, else 0."""
-        return 2 if self.encoder.keep_boundaries else 0
+        self.store = None if cache is None else LayerStore(cache, encoder, dtype)
 
     @property
     def bilm(self) -> BiLM:
@@ -99,9 +79,9 @@ class FrozenLayers:
 
     def batch(self, sentences: Sequence[Sentence], device: torch.device | str = "cpu") -> BiLMOutput:
         """All layers of a batch as `BiLM.contextualize` gives them: padded, with boundaries if the encoder has them."""
-        arrays = self._arrays(sentences)
-        lengths = [len(sentence) + self.boundaries for sentence in sentences]
-        positions = max(lengths, default=self.boundaries)
+        arrays, boundaries = self._arrays(sentences), 2 * self.encoder.keep_boundaries
+        lengths = [len(sentence) + boundaries for sentence in sentences]
+        positions = max(lengths, default=boundaries)
         layers = np.zeros((self.encoder.num_layers, len(sentences), positions, self.encoder.layer_dim), np.float32)
         for row, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
             layers[:, row, :length] = array

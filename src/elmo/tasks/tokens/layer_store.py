@@ -23,11 +23,10 @@ from elmo.disk.arrays import mapped, read_npz
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import open_regular
 from elmo.disk.sums import SUMS_FILE, has_sums, what_changed, write_sums
-from elmo.embed.encoder import Sentence
+from elmo.embed.encoder import Encoder, Sentence
 from elmo.errors import OutputError, WeightFileError
 
 StoredType = Literal["float32", "float16"]
-
 
 # 1 had no checksums.
 _VERSION = 2
@@ -38,26 +37,13 @@ _DIGEST_BYTES = 16
 class LayerStore:
     """The remembered layers of one encoder, for which the same sentence always has the same vectors."""
 
-    def __init__(
-        self,
-        cache: Path,
-        *,
-        model_hash: str,
-        num_layers: int,
-        dim: int,
-        boundaries: int = 2,
-        dtype: StoredType = "float32",
-    ) -> None:
-        """`cache`: a folder that any number of encoders may share; it is made when something is added.
-
-        `boundaries`: positions of each sentence that are not tokens.
-        """
-        kind = "" if boundaries == 2 else f"-{boundaries}-boundaries"
-        self.folder = cache / f"layers-{_VERSION}-{model_hash[:16]}-{dtype}{kind}"
-        self.boundaries = boundaries
-        self.num_layers = num_layers
-        self.dim = dim
+    def __init__(self, cache: Path, encoder: Encoder, dtype: StoredType = "float32") -> None:
+        """`cache`: a folder that any number of encoders may share; it is made when something is added."""
+        kind = "" if encoder.keep_boundaries else "-0-boundaries"
+        self.folder = cache / f"layers-{_VERSION}-{encoder.model_hash[:16]}-{dtype}{kind}"
         self.dtype: StoredType = dtype
+        self._boundaries = 2 * encoder.keep_boundaries
+        self._of_position = encoder.num_layers, encoder.layer_dim
         self._places: dict[bytes, tuple[Path, Float[np.ndarray, "positions layers dim"], int, int]] = {}
         self._opened: set[Path] = set()
         self._unchecked: set[Path] = set()
@@ -92,9 +78,9 @@ class LayerStore:
     def add(self, sentences: Sequence[Sentence], arrays: Iterable[Float[np.ndarray, "layers positions dim"]]) -> None:
         """Remembers `arrays`, one for each of the sentences, in their order."""
         digests = [digest(sentence) for sentence in sentences]
-        offsets = np.cumsum([0, *(len(sentence) + self.boundaries for sentence in sentences)])
+        offsets = np.cumsum([0, *(len(sentence) + self._boundaries for sentence in sentences)])
         part = self.folder / f"part-{hashlib.sha256(b''.join(digests)).hexdigest()[:16]}"
-        shape = (int(offsets[-1]), self.num_layers, self.dim)
+        shape = (int(offsets[-1]), *self._of_position)
         size = int(np.prod(shape)) * np.dtype(self.dtype).itemsize
         try:
             with new_folder(part, size=size, force=False, replaceable=_PARTS) as unfinished:
@@ -123,7 +109,7 @@ class LayerStore:
             with open_regular(part / "index.npz") as file:
                 index = read_npz(file)
                 digests, offsets = index["digests"], index["offsets"]
-            layers = mapped(part / "layers.npy", self.dtype, (int(offsets[-1]), self.num_layers, self.dim))
+            layers = mapped(part / "layers.npy", self.dtype, (int(offsets[-1]), *self._of_position))
         except (OSError, ValueError, KeyError, IndexError) as error:
             raise self._damaged(part, str(error)) from None
         self._opened.add(part)

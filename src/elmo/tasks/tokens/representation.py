@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
@@ -55,17 +56,17 @@ class LiveLayers(nn.Module):
 class LayerMixes(nn.Module):
     """Layers of a batch of any encoder -> a mix of them for each place, with dropout: the learned part of `ELMo`."""
 
-    def __init__(self, settings: TokenSettings, num_layers: int, *, boundaries: int) -> None:
-        """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are not tokens (2 or 0)."""
+    def __init__(self, settings: TokenSettings, encoder: Encoder) -> None:
         super().__init__()
-        self.boundaries = boundaries
+        self.before = int(encoder.keep_boundaries)
+        """Positions before a sentence's first token, and behind its last one."""
         self.strength = settings.mix_penalty
         self.dropout = Dropout(settings.elmo_dropout)
         self.by_place = nn.ModuleDict(
             {
                 place: ScalarMix.of_layers(
                     settings.mixed_layers,
-                    num_layers,
+                    encoder.num_layers,
                     layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
                     train_gamma=settings.train_gamma,
                 )
@@ -78,12 +79,11 @@ class LayerMixes(nn.Module):
     ) -> dict[str, Float[Tensor, "batch tokens dim"]]:
         """The mix of each place; zero where `mask`, true at a token, is false."""
         layers = output.layers
-        before = self.boundaries // 2
         # Boundaries count only for layer norms that are defined so; "words" leaves them out.
-        counted = functional.pad(mask, (before, before))
+        counted = functional.pad(mask, (self.before, self.before))
         mixes = {}
         for place, mix in self.by_place.items():
-            mixed = mix(layers, counted)[:, before : layers.shape[2] - before]
+            mixed = mix(layers, counted)[:, self.before : layers.shape[2] - self.before]
             mixes[place] = self.dropout(torch.where(mask[:, :, None], mixed, 0))
         return mixes
 
@@ -159,23 +159,21 @@ class TokenRepresentation(nn.Module):
             )
         self.settings = settings
         trained = sources.train_words if settings.train_static else ()
+        static = sources.static or {}
         self.static = nn.ModuleDict()
-        if taken := [name for name in sources.static or {} if hasattr(self.static, name)]:
+        if taken := [name for name in static if hasattr(self.static, name)]:
             raise ConfigError(
                 f"static has vectors named {taken[0]!r}, which torch uses itself. Give them another name."
             )
-        self.static.update(
-            {name: StaticEmbedding(vectors, trained) for name, vectors in (sources.static or {}).items()}
-        )
+        self.static.update({name: StaticEmbedding(vectors, trained) for name, vectors in static.items()})
         self.frozen = sources.frozen
         self.live: LiveLayers | None = None
         self.mixes: LayerMixes | None = None
         if sources.frozen is not None:
-            encoder = sources.frozen.encoder
-            self.mixes = LayerMixes(settings, encoder.num_layers, boundaries=sources.frozen.boundaries)
-        if settings.train_bilm and sources.frozen is not None:
-            own = sources.frozen.bilm
-            self.live = LiveLayers(BiLM(own.config, own.token_map) if settings.new_bilm else copy.deepcopy(own))
+            self.mixes = LayerMixes(settings, sources.frozen.encoder)
+            if settings.train_bilm:
+                own = sources.frozen.bilm
+                self.live = LiveLayers(BiLM(own.config, own.token_map) if settings.new_bilm else copy.deepcopy(own))
         # Moves with the model: where vectors are wanted, also when there is neither ELMo nor a static vector.
         self.register_buffer("_position", torch.zeros(0), persistent=False)
 
