@@ -48,8 +48,8 @@ def test_conll2012_columns_are_sentences_with_propositions(read):
         Proposition((1, 2), [(0, 1, "ARG0"), (1, 2, "V"), (2, 5, "ARG1")]),
         Proposition((3, 5), [(3, 5, "V")]),  # a predicate of two tokens, without a lemma in its column
     ]
-    assert list(first.lines) == [2, 3, 4, 5, 6]
-    assert first.parts_of_speech[1] == "VBD"
+    assert list(first.columns.lines) == [2, 3, 4, 5, 6]
+    assert first.columns.part_of_speech(1) == "VBD"
     assert (second.tokens, second.propositions) == (["Yes"], [])
 
 
@@ -84,7 +84,7 @@ def test_a_folder_is_read_as_the_official_release_lies(tmp_path):
         path.write_text(CONLL2012.replace("She", name[2:5]), encoding="utf-8")
     found = read_roles(tmp_path / "annotations", "auto")
     assert [sentence.tokens[0] for sentence in found] == ["one", "Yes", "two", "Yes"]
-    assert found[2].source.endswith("two.v4_gold_conll")
+    assert found[2].columns.source.endswith("two.v4_gold_conll")
     with pytest.raises(TextError, match=r"a: there is no file \*gold_conll in this folder"):
         (tmp_path / "annotations" / "a" / "one.v4_gold_conll").unlink()
         read_roles(tmp_path / "annotations" / "a", "auto")

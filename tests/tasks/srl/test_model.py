@@ -11,7 +11,7 @@ from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.srl.data import Proposition, RoleSentence, one_by_one
-from elmo.tasks.srl.model import Instances, RoleLabeler
+from elmo.tasks.srl.model import Instances, RoleLabeler, token_cross_entropy
 from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -91,8 +91,6 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
     ]
     logits, _ = model.tag_logits(model.tokens.found, Instances.of(sentences))
     torch.testing.assert_close(logits, arrays[f"logits_{kind}"], rtol=0, atol=tolerance)
-    from elmo.tasks.srl.model import token_cross_entropy
-
     loss = token_cross_entropy(logits, arrays["tags"], mask)
     torch.testing.assert_close(loss, arrays[f"loss_{kind}"].to(dtype), rtol=0, atol=tolerance)
     if kind == "f64":
@@ -124,8 +122,6 @@ def test_each_predicate_has_the_same_roles_in_any_batch(build, tokens):
             assert model.predict([alone]) == [[together[number][place]]]
             one, _ = logits_of(model, [alone])
             every, mask = logits_of(model, SENTENCES)
-            row = [2 * [0], [], [0]][number]
-            assert len(row) == len(sentence.propositions)
             index = sum(len(other.propositions) for other in SENTENCES[:number]) + place
             torch.testing.assert_close(every[index][mask[index]], one[0])
 
@@ -138,12 +134,6 @@ def test_predicates_are_labeled_a_few_at_a_time_in_long_sentences(build, monkeyp
     monkeypatch.setattr("elmo.tasks.srl.model._MOST_TOKENS", 2 * len(WORDS))
     assert model.predict(SENTENCES) == whole
     assert seen == [3, 2, 1]
-
-
-def test_the_indicator_tells_predicates_of_a_sentence_apart(build):
-    logits, _ = logits_of(build().eval(), SENTENCES[:1])
-    assert not torch.allclose(logits[0], logits[1])
-    assert Instances.of(SENTENCES).indicators(7).tolist()[:2] == [[0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]
 
 
 def test_predictions_are_spans_that_do_not_overlap(build):

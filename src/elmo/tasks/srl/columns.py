@@ -131,10 +131,9 @@ class ColumnSentence:
         """The tokens, letters composed; predicates and "-" in a props file."""
         return as_trained([row[self.layout.word] for row in self.rows])
 
-    @property
-    def parts_of_speech(self) -> list[str]:
-        """Of each token; () if the layout has none."""
-        return [row[_PART_OF_SPEECH] for row in self.rows] if self.layout.name == "conll2012" else []
+    def part_of_speech(self, place: int) -> str:
+        """Of a token; "" if the layout has none."""
+        return self.rows[place][_PART_OF_SPEECH] if self.layout.name == "conll2012" else ""
 
     @property
     def marked(self) -> list[int]:
@@ -172,10 +171,7 @@ def read_sentences_of_columns(
     rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is
     reported and left out.
     """
-    if not Path(path).is_dir():
-        yield from _sentences_of_file(path, layout, encoding, on_bad)
-        return
-    files = sorted(Path(path).rglob(f"*{_OFFICIAL}"))
+    files = sorted(Path(path).rglob(f"*{_OFFICIAL}")) if Path(path).is_dir() else [path]
     if not files:
         raise TextError(
             f"{path}: there is no file *{_OFFICIAL} in this folder. Name a file, or the folder of such files."

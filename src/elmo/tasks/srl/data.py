@@ -54,13 +54,8 @@ class RoleSentence:
     propositions: Sequence[Proposition] = ()
     predicates: Sequence[tuple[int, int]] | None = None
     """All predicates of the sentence, also those whose propositions are left out here; None: still to be found."""
-    parts_of_speech: Sequence[str] = ()
     columns: ColumnSentence | None = None
     """Where it was read from; None for text."""
-    source: str = ""
-    """The file's name."""
-    lines: Sequence[int] = ()
-    """The line of each token in it, from 1."""
 
 
 def read_roles(
@@ -157,16 +152,7 @@ def _require_words(sentence: ColumnSentence) -> None:
 
 
 def _sentence(sentence: ColumnSentence, propositions: Sequence[Proposition]) -> RoleSentence:
-    predicates = [one.predicate for one in propositions]
-    return RoleSentence(
-        sentence.words,
-        propositions,
-        predicates,
-        sentence.parts_of_speech,
-        sentence,
-        sentence.source,
-        sentence.lines,
-    )
+    return RoleSentence(sentence.words, propositions, [one.predicate for one in propositions], sentence)
 
 
 def _propositions(sentence: ColumnSentence) -> list[Proposition]:

@@ -6,7 +6,7 @@ tokens, predicate -> x = [static vectors ; ELMo ; vector of "is it the predicate
        -> Viterbi: I-X only after B-X or I-X -> the labeled spans of the predicate
 
 An instance is a sentence with one of its predicates; a sentence's vectors are computed once for all of them. For text
-without marks, a small biLSTM beside it finds the predicates (`predicate_finder`); the papers take them as given.
+without marks, a small biLSTM beside it finds the predicates (`PredicateFinder`); the papers take them as given.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,8 +34,7 @@ _DROPOUT = 0.3
 class PredicateFinder(nn.Module):
     """Which tokens are predicates, for text without marks: token vectors -> biLSTM -> Linear.
 
-    Our addition: the papers take the predicates as given. It learns from the same sentences as the role labeler and
-    reads the same vectors, through which it sends no gradient, so that it doesn't change what the labeler learns.
+    It sends no gradient through the vectors, so that it doesn't change what the role labeler learns.
     """
 
     def __init__(self, input_dim: int, size: int) -> None:
@@ -69,14 +68,6 @@ class PredicateFinder(nn.Module):
     ) -> Float[Tensor, "batch tokens"]:
         """Of each token to be a predicate."""
         return self(vectors, mask).double().sigmoid()
-
-
-def predicates_of(
-    probabilities: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
-) -> list[list[tuple[int, int]]]:
-    """(start, end) of each sentence's predicates: the tokens that are more probably one than not."""
-    rows = ((probabilities > 0.5) & mask).tolist()
-    return [[(place, place + 1) for place, is_found in enumerate(row) if is_found] for row in rows]
 
 
 # Of the instances that are predicted at a time: the predicates of a very long sentence, all at once, need its length
@@ -161,8 +152,8 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
                 if model.finder is not None
             ]
             if chances:
-                found = predicates_of(mean_of(chances), outputs[0].vectors.mask)
-                examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
+                found = (mean_of(chances) > 0.5) & outputs[0].vectors.mask
+                examples = [_with_predicates(*pair) for pair in zip(examples, found.tolist(), strict=True)]
         instances = Instances.of(examples)
         roles: list[list[Proposition]] = [[] for _ in examples]
         for part in instances.parts(_MOST_TOKENS):
@@ -178,8 +169,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
     ) -> list[list[Span]]:
         """The spans of the most probable tags of each instance that are a BIO sequence."""
         no_ends = log_probabilities.new_zeros(len(self.tags))
-        moves, starts = forbidden(self.allowed), forbidden(self.begins)
-        rows = best_sequences(log_probabilities, mask, moves, starts, no_ends)
+        rows = best_sequences(log_probabilities, mask, forbidden(self.allowed), forbidden(self.begins), no_ends)
         return [spans_of([self.tags[number] for number in row]) for row in rows]
 
     def tag_logits(
@@ -231,9 +221,10 @@ class Instances(NamedTuple):
         return found
 
 
-def _with_predicates(example: RoleSentence, found: Sequence[tuple[int, int]]) -> RoleSentence:
+def _with_predicates(example: RoleSentence, is_predicate: Sequence[bool]) -> RoleSentence:
     if example.predicates is not None:
         return example
+    found = [(place, place + 1) for place, is_found in enumerate(is_predicate) if is_found]
     return replace(example, propositions=[Proposition(predicate) for predicate in found], predicates=found)
 
 

@@ -96,13 +96,13 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
 
     def vocabulary(self, examples: list[RoleSentence], settings: SrlSettings) -> Vocabulary:
         found = [label for example in examples for one in example.propositions for _, _, label in one.spans]
+        source = "" if examples[0].columns is None else examples[0].columns.source
         step = "Check the file and its columns, or say what they are with --layout."
         if set(found) <= {PREDICATE}:
             raise TextError(
-                f"{examples[0].source}: no predicate of the training data has an argument, so there is nothing to "
-                f"learn. {step}"
+                f"{source}: no predicate of the training data has an argument, so there is nothing to learn. {step}"
             )
-        require_learnable(found, examples[0].source, step)
+        require_learnable(found, source, step)
         return {"labels": sorted(set(found))}
 
     # Labels that the training data lacks are no error: PropBank has many rare ones, whose arguments count as missed.
@@ -165,9 +165,8 @@ def _pairs(example: RoleSentence, prediction: Roles) -> list[Pair]:
 
 def _kind(example: RoleSentence, proposition: Proposition) -> str:
     """By the part of speech of the predicate's first token (Penn Treebank's names)."""
-    if not example.parts_of_speech:
-        return ""
-    return _KINDS.get(example.parts_of_speech[proposition.predicate[0]][:1], "others")
+    tag = "" if example.columns is None else example.columns.part_of_speech(proposition.predicate[0])
+    return _KINDS.get(tag[0], "others") if tag else ""
 
 
 def _frame(example: RoleSentence, proposition: Proposition) -> dict[str, Plain]:
