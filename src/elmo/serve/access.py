@@ -1,9 +1,9 @@
 """Access control: every request must pass it before any route sees it: its host, the page it comes from, its key."""
 
 import hmac
-from collections.abc import Iterable
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from elmo.errors import ConfigError
@@ -33,18 +33,18 @@ class AccessControl:
             await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        headers = scope["headers"]
+        headers = Headers(scope=scope)
         return (
-            self._wrong_host(_values(headers, b"host"))
+            self._wrong_host(headers.getlist("host"))
             or _foreign_page(scope["method"], headers)
-            or (None if scope["path"] in OPEN_PATHS else self._wrong_key(_values(headers, b"authorization")))
+            or (None if scope["path"] in OPEN_PATHS else self._wrong_key(headers.getlist("authorization")))
         )
 
-    def _wrong_host(self, values: list[bytes]) -> Refusal | None:
+    def _wrong_host(self, values: list[str]) -> Refusal | None:
         host = _name(values[0]) if len(values) == 1 else None
         if host in self._hosts or (host is not None and ANY_HOST in self._hosts):
             return None
-        shown = ", ".join(value.decode("latin-1")[:100] for value in values) or "none"
+        shown = ", ".join(value[:100] for value in values) or "none"
         return Refusal(
             400,
             f"the request is addressed to the host {shown}, but this server answers to {', '.join(sorted(self._hosts))}"
@@ -52,10 +52,10 @@ class AccessControl:
             "invalid_host",
         )
 
-    def _wrong_key(self, values: list[bytes]) -> Refusal | None:
+    def _wrong_key(self, values: list[str]) -> Refusal | None:
         if not self._keys:
             return None
-        scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
+        scheme, _, key = (values[0] if len(values) == 1 else "").encode("latin-1").partition(b" ")
         # All are compared, each in constant time, so that the time reveals nothing about them.
         matches = [hmac.compare_digest(key.strip(), own) for own in self._keys]
         if any(matches) and scheme.lower() == b"bearer":
@@ -69,11 +69,11 @@ class AccessControl:
         )
 
 
-def _foreign_page(method: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
+def _foreign_page(method: str, headers: Headers) -> Refusal | None:
     """What a browser sends on behalf of another site's page; to follow a link from there is allowed."""
-    if b"cross-site" not in _values(headers, b"sec-fetch-site"):
+    if "cross-site" not in headers.getlist("sec-fetch-site"):
         return None
-    if method == "GET" and _values(headers, b"sec-fetch-mode") == [b"navigate"]:
+    if method == "GET" and headers.getlist("sec-fetch-mode") == ["navigate"]:
         return None
     return Refusal(
         403,
@@ -83,16 +83,12 @@ def _foreign_page(method: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusa
     )
 
 
-def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
-    return [value for key, value in headers if key == name]
-
-
-def _name(host: bytes) -> str | None:
+def _name(host: str) -> str | None:
     """A Host header without its port, in small letters; None if it is malformed."""
-    text = host.decode("latin-1").lower()
-    name, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        return text or None
+    host = host.lower()
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        return host or None
     return name if name and port.isdecimal() else None
 
 

@@ -44,15 +44,16 @@ class _Part:
     then: Callable[[np.ndarray], np.ndarray] | None = None
     future: asyncio.Future = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
-    def settle(self, result: object) -> None:
-        """In the event loop: hands the result, or the error, to whoever waits for it."""
-        if self.future.done():
-            return
-        if isinstance(result, BaseException):
-            self.future.set_exception(result)
-            self.future.exception()  # so that asyncio doesn't complain if nobody waits for it any more
-        else:
-            self.future.set_result(result)
+
+def settle(future: asyncio.Future, result: object) -> None:
+    """In the event loop: hands the result, or the error, to whoever waits for it."""
+    if future.done():
+        return
+    if isinstance(result, BaseException):
+        future.set_exception(result)
+        future.exception()  # so that asyncio doesn't complain if nobody waits for it any more
+    else:
+        future.set_result(result)
 
 
 @dataclass
@@ -113,10 +114,9 @@ class Batcher:
 
         def compute(parts: list[_Part]) -> list[object]:
             together = [sentence for part in parts for sentence in part.sentences]
-            with np.errstate(over="ignore", invalid="ignore"):  # by weights of layers; _finite finds it
+            with np.errstate(over="ignore", invalid="ignore"):  # by weights of layers; _result finds it
                 arrays = iter(embedder.embed(together, layers))
-            found = [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
-            return [_done_with(part.then, its) for part, its in zip(parts, found, strict=True)]
+            return [_result([next(arrays) for _ in part.sentences], layers, part.then) for part in parts]
 
         groups = windows(sentences, None, self.max_batch_tokens, _weight)
         return self._admit([_Part(kind, sum(map(_weight, it)), deadline, compute, it, then) for it in groups])
@@ -206,15 +206,13 @@ def _computed(batch: list[_Part]) -> list[object]:
     return [result for part in batch for result in _computed([part])]
 
 
-def _done_with(then: Callable[[np.ndarray], np.ndarray] | None, its: object) -> object:
-    """A part's arrays, or its error, after `then`."""
-    return its if then is None or not isinstance(its, list) else [then(array) for array in its]
-
-
-def _finite(arrays: list[np.ndarray], layers: Layers) -> list[np.ndarray] | Refusal:
-    """The arrays, unless one has NaN or inf: JSON has no such numbers, and nothing can be done with them."""
+def _result(
+    arrays: list[np.ndarray], layers: Layers, then: Callable[[np.ndarray], np.ndarray] | None
+) -> list[np.ndarray] | Refusal:
+    """The arrays of a part after `then`, unless one has NaN or inf: JSON has no such numbers, and nothing can be done
+    with them."""
     if all(np.isfinite(array).all() for array in arrays):
-        return arrays
+        return arrays if then is None else [then(array) for array in arrays]
     if isinstance(layers, str | int):
         message = "the vectors are not finite (NaN or inf): the model's weights are damaged. Load another model."
         return Refusal(500, message, "not_finite")
@@ -225,12 +223,12 @@ def _finite(arrays: list[np.ndarray], layers: Layers) -> list[np.ndarray] | Refu
 def _settle(parts: list[_Part], results: list[object]) -> None:
     """One call into the event loop for all of them; after the loop has ended, nobody waits."""
 
-    def settle() -> None:
+    def settle_all() -> None:
         for part, result in zip(parts, results, strict=True):
-            part.settle(result)
+            settle(part.future, result)
 
     with suppress(RuntimeError):  # the loop has ended
-        parts[0].future.get_loop().call_soon_threadsafe(settle)
+        parts[0].future.get_loop().call_soon_threadsafe(settle_all)
 
 
 def _weight(sentence: Sentence) -> int:

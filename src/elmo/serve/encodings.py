@@ -34,15 +34,13 @@ Encoding = Literal["float", "base64"]
 Numbers = list[float | list[float | list[float]]]
 """The axes of an array as nested lists: (dim), (tokens, dim) or (layers, tokens, dim)."""
 
-_LONGEST_HEADER = 1000
-
 
 def accepted(header: str) -> str:
     """The media type of `VECTORS` that an Accept header gives the most weight; the first among equals.
 
     Raises Refusal: 406 if it takes none of them, or Arrow alone where pyarrow is not installed.
     """
-    ranges = _ranges(header[:_LONGEST_HEADER])
+    ranges = _ranges(header)
     weights = {media_type: _weight(media_type, ranges) for media_type in VECTORS}
     if weights.get(ARROW) and not has_pyarrow():
         del weights[ARROW]

@@ -21,7 +21,6 @@ from elmo.text.reading.settings import Reading
 from elmo.text.sentence_checks import checked_sentence
 from elmo.text.sentences import Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
-from elmo.text.word_list import has_surrogate
 
 R = TypeVar("R")
 Text = str | list[str]
@@ -205,7 +204,6 @@ def _read(
     sentences: list[list[str]] = []
     spans: list[list[Span | None] | None] = []
     for name, text in texts.items():
-        _require_characters(text, name)
         # A text has no more words than tokens, and they are found much faster.
         has_room = not isinstance(text, str) or len(text.split(None, room)) <= room
         placed = placed_as_one(text, split, marks, reading.tokenizer) if isinstance(text, str) and has_room else None
@@ -240,16 +238,6 @@ def tokenize_by(name: str | None, settings: ServeSettings) -> tuple[str, Tokeniz
             "tokenizer",
         )
     return name, named_tokenizer(name)
-
-
-def _require_characters(text: Text, name: str) -> None:
-    if any(map(has_surrogate, [text] if isinstance(text, str) else text)):
-        raise invalid(
-            f"{name} has one half of a surrogate pair (\\ud800 to \\udfff), which is not a character. Send both "
-            "halves, or leave it out.",
-            _field(name),
-            "invalid_character",
-        )
 
 
 def _require_tokens(tokens: list[str], name: str) -> None:

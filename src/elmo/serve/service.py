@@ -15,7 +15,7 @@ from starlette.routing import Route
 from elmo.errors import ConfigError
 from elmo.layer_choice import Layers
 from elmo.serve.answers import Refusal
-from elmo.serve.batcher import Batcher, stopping, too_late
+from elmo.serve.batcher import Batcher, settle, stopping, too_late
 from elmo.serve.inputs import read_json
 from elmo.serve.metrics import Metrics
 from elmo.serve.models import ServedModel
@@ -150,7 +150,7 @@ def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
 
     `deadline`: on the clock of time.monotonic(), which is the event loop's.
     """
-    timer = asyncio.get_running_loop().call_at(deadline, give_up, futures, too_late)
+    timer = asyncio.get_running_loop().call_at(deadline, _give_up, futures, too_late())
     try:
         yield
     except asyncio.CancelledError:  # the time for a graceful end is over
@@ -161,20 +161,14 @@ def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
             future.cancel()
 
 
-def give_up(futures: Sequence[asyncio.Future], why: Callable[[], Refusal]) -> None:
-    """The futures that are not done raise this Refusal; the batcher drops their parts."""
+def _give_up(futures: Sequence[asyncio.Future], why: Refusal) -> None:
+    """The futures that are not done raise `why`; the batcher drops their parts."""
     for future in futures:
-        if not future.done():
-            future.set_exception(why())
-            future.exception()  # so that asyncio doesn't complain about those that nobody waits for any more
-
-
-def client_gone() -> Refusal:
-    """Ends the work for a client that has closed its connection; nobody reads it."""
-    return Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone")
+        settle(future, why)
 
 
 async def _give_up_when_gone(request: Request, futures: Sequence[asyncio.Future]) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    give_up(futures, client_gone)
+    # Nobody reads this.
+    _give_up(futures, Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone"))

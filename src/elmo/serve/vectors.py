@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -14,9 +15,11 @@ from elmo.embed.results.pooling import Pool, normalized, pooled
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.serve import encodings
 from elmo.serve.answers import as_refusal, invalid
-from elmo.serve.inputs import ReadTexts
+from elmo.serve.inputs import ReadTexts, TextRequest, listed, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of, until
+
+R = TypeVar("R", bound=TextRequest)
 
 _MOST_JSON_NUMBERS = 1 << 21
 # Texts with one vector each may have more tokens: their vectors are pooled batch by batch.
@@ -81,6 +84,15 @@ class VectorRequest:
         """An input's vectors as the client asked for them."""
         array = pooled(array, self.pool)
         return normalized(array) if self.normalize else array
+
+
+async def read_request(request: Request, expected: type[R], field: str) -> tuple[R, ServedModel, ReadTexts]:
+    """The body, the model that it names, and the texts in its `field`."""
+    service = service_of(request)
+    body = await service.read(request, expected)
+    model = service.model(body.model)
+    texts = listed(getattr(body, field), field, service.settings)
+    return body, model, await read_texts(texts, body.tokenizer, model, service.settings)
 
 
 Item = Callable[[int, np.ndarray], object]

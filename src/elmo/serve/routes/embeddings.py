@@ -2,7 +2,7 @@
 its tokens, their positions in it, and their vectors in every layer."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -12,10 +12,10 @@ from starlette.responses import Response
 from elmo.embed.results.pooling import Pool
 from elmo.serve.answers import invalid
 from elmo.serve.encodings import Encoding, Numbers, encoded
-from elmo.serve.inputs import Input, TextRequest, listed, read_texts
+from elmo.serve.inputs import Input, TextRequest
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
-from elmo.serve.vectors import Usage, VectorRequest, answer_vectors
+from elmo.serve.vectors import Usage, VectorRequest, answer_vectors, read_request
 
 
 class _Request(TextRequest):
@@ -45,9 +45,6 @@ class TokenEmbeddingsRequest(_Request):
 
     layers: str | int | list[float] = "all"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
-
-
-R = TypeVar("R", EmbeddingsRequest, TokenEmbeddingsRequest)
 
 
 class Embedding(msgspec.Struct, omit_defaults=True):
@@ -96,39 +93,32 @@ class TokenEmbeddings(msgspec.Struct):
 
 
 async def answer(request: Request) -> Response:
-    asked, body = await _read(request, EmbeddingsRequest)
-    require_dimensions(body.dimensions, asked.model)
-    if asked.pool is not None:
-        require_one_vector(body.layers, asked.texts.sentences, "input")
+    deadline = service_of(request).deadline()
+    body, model, texts = await read_request(request, EmbeddingsRequest, "input")
+    require_dimensions(body.dimensions, model)
+    pool, encoding = None if body.pool == "none" else body.pool, body.encoding_format or "float"
+    if pool is not None:
+        require_one_vector(body.layers, texts.sentences, "input")
+    asked = VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> Embedding:
-        shape = list(array.shape) if asked.pool is None else None
-        return Embedding(index, encoded(array, asked.encoding), shape)  # type: ignore[arg-type] - ready JSON
+        shape = list(array.shape) if pool is None else None
+        return Embedding(index, encoded(array, encoding), shape)  # type: ignore[arg-type] - ready JSON
 
     return await answer_vectors(request, asked, item, Embeddings)
 
 
 async def answer_tokens(request: Request) -> Response:
-    asked, _ = await _read(request, TokenEmbeddingsRequest)
-    texts = asked.texts
+    deadline = service_of(request).deadline()
+    body, model, texts = await read_request(request, TokenEmbeddingsRequest, "input")
+    encoding = body.encoding_format or "float"
+    asked = VectorRequest(model, texts, body.layers, None, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> TokenEmbedding:
-        tokens, spans = list(texts.sentences[index]), texts.spans[index]
-        return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, asked.encoding))  # type: ignore[arg-type]
+        tokens, spans = texts.sentences[index], texts.spans[index]
+        return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, encoding))  # type: ignore[arg-type]
 
     return await answer_vectors(request, asked, item, TokenEmbeddings)
-
-
-async def _read(request: Request, expected: type[R]) -> tuple[VectorRequest, R]:
-    service = service_of(request)
-    deadline = service.deadline()
-    body = await service.read(request, expected)
-    model = service.model(body.model)
-    inputs = listed(body.input, "input", service.settings)
-    texts = await read_texts(inputs, body.tokenizer, model, service.settings)
-    pool = None if isinstance(body, TokenEmbeddingsRequest) or body.pool == "none" else body.pool
-    encoding = body.encoding_format or "float"
-    return VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline), body
 
 
 def require_dimensions(dimensions: int | None, model: ServedModel) -> None:

@@ -1,7 +1,5 @@
 """POST /embed, /embed_all and /tokenize, in the shape of Hugging Face's text-embeddings-inference, for its clients."""
 
-from typing import TypeVar
-
 import msgspec
 import numpy as np
 from starlette.requests import Request
@@ -10,11 +8,10 @@ from starlette.responses import Response
 from elmo.embed.results.pooling import Pool
 from elmo.serve.answers import json_answer
 from elmo.serve.encodings import encoded
-from elmo.serve.inputs import Input, ReadTexts, TextRequest, listed, read_texts
-from elmo.serve.models import ServedModel
+from elmo.serve.inputs import Input, TextRequest
 from elmo.serve.routes.embeddings import require_dimensions, require_one_vector
 from elmo.serve.service import service_of
-from elmo.serve.vectors import VectorRequest, answer_vectors
+from elmo.serve.vectors import VectorRequest, answer_vectors, read_request
 
 
 class _Request(TextRequest):
@@ -53,9 +50,6 @@ class TokenizeRequest(_Request):
     """Ignored: the sentence boundaries that a model reads get no vector, so they are not listed."""
 
 
-R = TypeVar("R", EmbedRequest, EmbedAllRequest, TokenizeRequest)
-
-
 class Token(msgspec.Struct):
     """A token: a whole word, or a mark."""
 
@@ -72,7 +66,7 @@ class Token(msgspec.Struct):
 
 async def embed(request: Request) -> Response:
     deadline = service_of(request).deadline()
-    body, model, texts = await _read(request, EmbedRequest)
+    body, model, texts = await read_request(request, EmbedRequest, "inputs")
     require_dimensions(body.dimensions, model)
     require_one_vector(body.layers, texts.sentences, "inputs")
     asked = VectorRequest(model, texts, body.layers, body.pool, body.normalize, "float", deadline, "inputs")
@@ -81,14 +75,14 @@ async def embed(request: Request) -> Response:
 
 async def embed_all(request: Request) -> Response:
     deadline = service_of(request).deadline()
-    body, model, texts = await _read(request, EmbedAllRequest)
+    body, model, texts = await read_request(request, EmbedAllRequest, "inputs")
     require_one_vector(body.layers, [], "inputs")
     asked = VectorRequest(model, texts, body.layers, None, False, "float", deadline, "inputs")
     return await answer_vectors(request, asked, _numbers, _bare)
 
 
 async def tokenize(request: Request) -> Response:
-    _, _, texts = await _read(request, TokenizeRequest)
+    _, _, texts = await read_request(request, TokenizeRequest, "inputs")
     rows = [
         [
             Token(token, *(span or (None, None)))
@@ -97,14 +91,6 @@ async def tokenize(request: Request) -> Response:
         for tokens, spans in zip(texts.sentences, texts.spans, strict=True)
     ]
     return json_answer(rows, headers=texts.headers)
-
-
-async def _read(request: Request, expected: type[R]) -> tuple[R, ServedModel, ReadTexts]:
-    service = service_of(request)
-    body = await service.read(request, expected)
-    model = service.model(body.model)
-    inputs = listed(body.inputs, "inputs", service.settings)
-    return body, model, await read_texts(inputs, body.tokenizer, model, service.settings)
 
 
 def _numbers(_: int, array: np.ndarray) -> object:
