@@ -26,16 +26,6 @@ GOLDEN = [
 LENGTHS = [[3], [4, 2, 4, 1], [2, 0, 5], [0, 0], [], [1, 1, 1]]
 
 
-@pytest.fixture
-def poisoned_memory():
-    """Memory that is asked for without a value is full of NaN."""
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    assert torch.utils.deterministic.fill_uninitialized_memory
-    yield
-    torch.use_deterministic_algorithms(before)
-
-
 def golden_layers(arrays, dtype) -> list[HighwayWeights]:
     def tensor(name):
         return torch.from_numpy(arrays[name]).to(dtype).requires_grad_() if name in arrays else None
@@ -140,42 +130,3 @@ def test_packed_in_float32_stays_close_to_float64(size, uses_native, monkeypatch
     expected = results(alternating_lstm_reference, exact[0], at, exact_layers, exact_state, exact[1])
     for one, other in zip(results(alternating_lstm_packed, inputs, at, layers, state, masks), expected, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=2e-5, atol=2e-5)
-
-
-def test_gradients_equal_finite_differences():
-    inputs, at, layers, state, masks = random_case([3, 1], num_layers=2, dim=2, size=2)
-    weights = [w.requires_grad_() for layer in layers for w in layer]
-
-    def outputs(inputs, *weights):
-        layers = [HighwayWeights(*weights[:4]), HighwayWeights(*weights[4:])]
-        return alternating_lstm_packed(inputs, at, layers, state, masks)[0]
-
-    assert torch.autograd.gradcheck(outputs, (inputs.nan_to_num(0).requires_grad_(), *weights))
-
-
-def test_a_mask_acts_on_the_previous_state_only():
-    inputs, at, layers, _, masks = random_case([1, 1])
-    plain, _ = alternating_lstm_packed(inputs, at, layers)
-    masked, _ = alternating_lstm_packed(inputs, at, layers, None, masks)
-    torch.testing.assert_close(plain, masked, rtol=0, atol=0)  # the only step starts from zeros
-
-
-def test_an_odd_layer_reads_from_the_right():
-    inputs, at, layers, *_ = random_case([4, 2], num_layers=2)
-    inputs = inputs.nan_to_num(0)
-    bottom, _ = alternating_lstm_reference(inputs, at, layers[:1])
-    top, final = alternating_lstm_reference(inputs, at, layers)
-    turned, _ = alternating_lstm_reference(bottom[1:, :2].flip(1), at[1:], layers[1:])
-    torch.testing.assert_close(top[1:, :2], turned.flip(1))
-    torch.testing.assert_close(final.hidden[1], top[:, 0])
-
-
-def test_rows_do_not_depend_on_each_other():
-    inputs, at, layers, state, masks = random_case([5, 1, 3])
-    together, _ = alternating_lstm_packed(inputs, at, layers, state, masks)
-    for row, length in enumerate(at.tolist()):
-        own = LSTMState(*(tensor[:, row : row + 1] for tensor in state))
-        alone, _ = alternating_lstm_packed(
-            inputs[row : row + 1, :length], at[row : row + 1], layers, own, masks[:, row : row + 1]
-        )
-        torch.testing.assert_close(together[row, :length], alone[0])

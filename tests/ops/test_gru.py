@@ -41,13 +41,6 @@ def test_side_by_side_each_gives_the_values_and_gradients_of_the_loop(count, sha
         torch.testing.assert_close(own, other, rtol=0, atol=1e-12)
 
 
-def test_gradients_are_those_of_small_differences():
-    (weights,) = random_weights(1)
-    inputs = torch.randn(1, 3, 2, DIM, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda inputs, *one: grus_side_by_side(inputs, [GRUWeights(*one)]),
-                                    (inputs, *weights))  # fmt: skip
-
-
 def test_a_gradient_that_does_not_lie_in_rows_is_taken_as_it_is():
     weights = random_weights(2)
     inputs = torch.randn(2, 4, 3, DIM, dtype=torch.float64, requires_grad=True)

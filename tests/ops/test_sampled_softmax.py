@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import random
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from elmo.errors import ConfigError
-from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
+from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_reference
 
 
 def chances(size):
@@ -140,14 +139,6 @@ def test_gradients_equal_finite_differences():
     assert torch.autograd.gradcheck(loss, [tensor.requires_grad_() for tensor in (outputs, weight, bias)])
 
 
-def test_the_mean_is_the_mean_of_the_reference():
-    outputs, weight, bias, targets = (tensor.float() if tensor.is_floating_point() else tensor for tensor in softmax(9))
-    negatives = torch.tensor([0, 2, 5, 6])
-    rows = [SoftmaxRows(weight[ids], bias[ids], torch.zeros(len(ids))) for ids in (targets, negatives)]
-    arguments = (outputs, targets, rows[0], negatives, rows[1])
-    torch.testing.assert_close(sampled_softmax_mean(*arguments), sampled_softmax_reference(*arguments).mean())
-
-
 def test_log_chance_is_how_often_an_id_is_among_the_draws():
     """4,000 times 25 draws of 30 words: every id's share is within 4 standard errors."""
     size, num_draws, times = 30, 25, 4000
@@ -176,41 +167,6 @@ def test_single_draws_follow_the_log_uniform_distribution():
         counts[sample.ids.item()] += 1
     expected = 4000 * chances(size)
     assert ((counts - expected) ** 2 / expected).sum() < 24.3  # chi-squared, 7 degrees of freedom, p = 0.001
-
-
-def test_a_sample_has_distinct_ids_in_order():
-    sampler, generator = LogUniformSampler(500, 200), np.random.default_rng(0)
-    for _ in range(20):
-        sample = sampler.draw(generator)
-        assert len(sample.ids) == 200
-        assert (sample.ids.diff() > 0).all()
-        assert 0 <= sample.ids.min() <= sample.ids.max() < 500
-        assert sample.num_draws >= 200
-
-
-def test_as_many_samples_as_words_take_work_in_proportion_to_the_draws(monkeypatch):
-    drawn, draws = [], LogUniformSampler._draws
-    monkeypatch.setattr(LogUniformSampler, "_draws", lambda *call: drawn.append(draws(*call)) or drawn[-1])
-    size = 3000
-    sample = LogUniformSampler(size, size).draw(np.random.default_rng(3))
-    assert sample.ids.tolist() == list(range(size))
-    assert sum(map(len, drawn)) < sample.num_draws + 2 * size  # nothing is drawn or sorted twice
-    assert sample.num_draws < 3 * size * math.log(size) ** 2
-
-
-def test_the_number_of_draws_is_that_of_drawing_one_by_one():
-    size, wanted, times = 20, 10, 600
-    one_by_one, dice = [], random.Random(1)
-    for _ in range(times):
-        seen, count = set(), 0
-        while len(seen) < wanted:
-            seen.add(int(math.exp(dice.random() * math.log(size + 1))) - 1)
-            count += 1
-        one_by_one.append(count)
-    sampler, generator = LogUniformSampler(size, wanted), np.random.default_rng(2)
-    found = [sampler.draw(generator).num_draws for _ in range(times)]
-    error = math.hypot(np.std(found), np.std(one_by_one)) / times**0.5
-    assert abs(np.mean(found) - np.mean(one_by_one)) < 4 * error
 
 
 def _drawn_one_by_one(sampler, generator):
@@ -246,14 +202,8 @@ def test_no_draw_is_sorted_twice_however_many_are_needed(monkeypatch):
     sampler = LogUniformSampler(2000, 2000)
     sample = sampler.draw(np.random.default_rng(0))
     assert sample.ids.tolist() == list(range(2000))
-    assert sample.num_draws > 20 * 2000  # many rounds
+    assert 20 * 2000 < sample.num_draws < 3 * 2000 * math.log(2000) ** 2  # many rounds
     assert sum(sorted_numbers) < sample.num_draws + 2 * 2000
-
-
-def test_a_sample_is_told_by_its_generator_alone():
-    first, second = (LogUniformSampler(50, 20).draw(np.random.default_rng(7)) for _ in range(2))
-    assert first.ids.tolist() == second.ids.tolist()
-    assert first.num_draws == second.num_draws
 
 
 @pytest.mark.parametrize("num_samples", [0, 11])

@@ -52,22 +52,8 @@ class Variant(NamedTuple):
 
 def numpy_variants(good: np.ndarray, points: bool) -> Iterator[Variant]:
     """Of an array."""
-    for dtype in (
-        "f8",
-        "f2",
-        "i1",
-        "i2",
-        "i4",
-        "i8",
-        "u1",
-        "u4",
-        "u8",
-        "?",
-        "c8",
-        "O",
-        "U8",
-        good.dtype.newbyteorder(),
-    ):
+    dtypes = ["f8", "f2", "i1", "i2", "i4", "i8", "u1", "u4", "u8", "?", "c8", "O", "U8", good.dtype.newbyteorder()]
+    for dtype in dtypes:
         if np.dtype(dtype) == good.dtype and np.dtype(dtype).isnative:
             continue
         with warnings.catch_warnings():
@@ -268,11 +254,7 @@ def engine_groups() -> dict[str, Group]:
     def packed_call(vectors: Any, lengths: Any, hidden: Any, cell: Any) -> Any:
         return engine.contextualize_packed(vectors, lengths, State(hidden, cell))
 
-    def oracle(**given: Any) -> Any:
-        return checked_call(exact, **given, packed=False)
-
-    def packed_oracle(**given: Any) -> Any:
-        return checked_call(exact, **given, packed=True)
+    oracle = functools.partial(checked_call, exact, packed=False)
 
     def id_oracle(characters: Any) -> Any:
         assert np.asarray(characters).dtype.kind in "iu"
@@ -287,8 +269,8 @@ def engine_groups() -> dict[str, Group]:
     return {
         "Engine.contextualize": Group(padded_call, padded, oracle),
         "Engine.contextualize of many rows": Group(padded_call, many, oracle),
-        "Engine.contextualize_packed": Group(packed_call, packed, packed_oracle),
-        "contextualize of one direction": Group(one_direction, one, lambda **given: _one_direction_of(exact, **given)),
+        "Engine.contextualize_packed": Group(packed_call, packed, functools.partial(checked_call, exact, packed=True)),
+        "contextualize of one direction": Group(one_direction, one, functools.partial(_one_direction_of, exact)),
         "Engine.token_vectors": Group(engine.token_vectors, {"characters": ids}, id_oracle),
         "Engine": Group(
             lambda **changed: _embedded(changed, ids), dict(given), lambda **changed: _embedded(_exact(changed), ids)
@@ -333,14 +315,9 @@ def structure_groups() -> dict[str, Group]:
         layer.run(RowBatch(row, inputs, outputs, hidden, cell, True))
         return outputs[:5], hidden, cell
 
-    def in_turn(alive: Any, places: Any, begins: Any, ends: Any) -> Any:
+    def in_turn(by: NativeLayer | PlainLayer, alive: Any, places: Any, begins: Any, ends: Any) -> Any:
         reading = RowBatch(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
-        layer.run(reading)
-        return reading.outputs, reading.hidden, reading.cell
-
-    def in_turn_plainly(alive: Any, places: Any, begins: Any, ends: Any) -> Any:
-        reading = RowBatch(Steps(alive, places, Turns(begins, ends)), *(copy_of(one) for one in arrays.values()), False)
-        plain.run(reading)
+        by.run(reading)
         return reading.outputs, reading.hidden, reading.cell
 
     def multiply(inputs: Any, bias: Any, out: Any) -> Any:
@@ -384,7 +361,7 @@ def structure_groups() -> dict[str, Group]:
 
     return {
         "NativeLayer.run": Group(read, arrays, read_plainly),
-        "Steps": Group(in_turn, steps, in_turn_plainly),
+        "Steps": Group(functools.partial(in_turn, layer), steps, functools.partial(in_turn, plain)),
         "Matrix.multiply": Group(
             multiply, {"inputs": normal(3, 9), "bias": bias, "out": np.zeros((3, 128), np.float32)}, multiply_plainly
         ),
@@ -470,8 +447,8 @@ def operation_groups() -> dict[str, Group]:
         floats = {name: one for name, one in given.items() if one is not None and one.is_floating_point()}
         return {**given, **{name: one.detach().to_dense().double() for name, one in floats.items()}}
 
-    def char_cnn(function: Callable, ids: Any, embedding: Any, weight: Any) -> Any:
-        return function(ids, embedding, weight)
+    def as_it_is(function: Callable, **given: Any) -> Any:
+        return function(**given)
 
     def char_cnn_training(ids: Any, embedding: Any, weight: Any) -> Any:
         return best_windows(character_vectors(ids, embedding, weight.shape[2]), weight)
@@ -532,11 +509,11 @@ def operation_groups() -> dict[str, Group]:
                "state_weight": torch.randn(35, 7) / 3, "state_bias": torch.randn(35)}  # fmt: skip
     return {
         "best_windows": both(
-            char_cnn, char_cnn_training, char_cnn_reference,
+            as_it_is, char_cnn_training, char_cnn_reference,
             {"ids": ids, "embedding": torch.randn(20, 4), "weight": torch.randn(5, 4, 3)},
         ),
         "projected_lstm_window": both(
-            lambda function, **given: function(**given), window, window_reference,
+            as_it_is, window, window_reference,
             {"inputs": torch.randn(4, 3, 6), "hidden": torch.randn(3, 8), "cell": torch.randn(3, 12), **lstm},
         ),
         "alternating_lstm_packed": both(
