@@ -4,13 +4,13 @@ Source: Peters et al. 2018, section 3.4; the published `options.json` files; ELM
 A config says nothing about files: `elmo.weights` translates every published format into one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from operator import index, lt
-from typing import Annotated, Any, Literal, NamedTuple
+from operator import index
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import Must, from_to, require_setting, require_types
+from elmo.setting_checks import Positive, Settings, from_to, require_setting
 
 Characters = Literal["bytes", "dictionary", "none"]
 Direction = Literal["both", "forward", "backward"]
@@ -25,7 +25,6 @@ NUM_BYTE_CHARACTERS = 262
 _MOST = 1_000_000
 _Size = Annotated[int, from_to(1, _MOST)]
 _SizeOrNone = Annotated[int, from_to(0, _MOST)]
-_Clip = Annotated[float, Must("positive, or None for no clip", partial(lt, 0))] | None
 
 
 class LSTMSettings(NamedTuple):
@@ -37,7 +36,7 @@ class LSTMSettings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BiLMConfig:
+class BiLMConfig(Settings):
     """Sizes and switches of one biLM. The defaults are the published "original" model's."""
 
     characters: Characters = "bytes"
@@ -66,9 +65,9 @@ class BiLMConfig:
     """Width of a token vector and of each direction's output. Equal to `cell_size`: the LSTM has no projection."""
     num_layers: Annotated[int, from_to(1, 1000)] = 2
     """LSTM layers of each direction."""
-    cell_clip: _Clip = 3.0
+    cell_clip: Positive | None = 3.0
     """Bound on the absolute value of a memory cell. None: no bound."""
-    projection_clip: _Clip = 3.0
+    projection_clip: Positive | None = 3.0
     """Bound on the absolute value of a projected output. None: no bound."""
     skip_connections: bool = True
     """Whether each LSTM layer above the first adds its input to its output."""
@@ -79,7 +78,7 @@ class BiLMConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", filter_pairs(self.filters))
-        require_types(self)
+        super().__post_init__()
         for name in ("cell_clip", "projection_clip", "forget_bias"):
             value = getattr(self, name)
             if type(value) is int:  # files write 3 where they mean 3.0
@@ -161,21 +160,13 @@ class BiLMConfig:
         return self.projection_size * len(self.directions)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any], source: str = "config") -> "BiLMConfig":
+    def from_dict(cls, values: Mapping[str, Any], source: str = "config") -> Self:
         """The reverse of `dataclasses.asdict`, also after JSON. Errors for unknown and missing keys name `source`."""
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(values) - known):
-            raise ConfigError(f"{source}: unknown key {unknown[0]!r}. Known keys are: {', '.join(sorted(known))}.")
-        if missing := sorted(known - set(values)):
+        if missing := sorted({field.name for field in fields(cls)} - set(values)):
             raise ConfigError(
                 f"{source}: key {missing[0]!r} is missing, but every setting of the architecture is needed. Add it."
             )
-        try:
-            return cls(**values)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ConfigError):
-                raise ConfigError(f"{source}: {error}") from None
-            raise ConfigError(f"{source}: a value has the wrong type: {error}.") from None
+        return super().from_dict(values, source)
 
 
 def filter_pairs(filters: Any) -> tuple[tuple[int, int], ...]:

@@ -190,7 +190,8 @@ def test_a_tensor_of_many_dimensions_makes_no_long_message(tmp_path, index_of, t
 
 def test_values_of_a_megabyte_make_no_long_message(published, native):
     options = json.loads((published / "options.json").read_text())
-    for change in ({"lstm": "x" * 900_000}, {"x" * 900_000: 1, "lstm": 1}, {"lstm": {"y" * 900_000: 1}}):
+    long_value = {"char_cnn": options["char_cnn"] | {"activation": "x" * 900_000}}
+    for change in ({"lstm": "x" * 900_000}, {"x" * 900_000: 1, "lstm": 1}, {"lstm": {"y" * 900_000: 1}}, long_value):
         (published / "options.json").write_text(json.dumps(options | change))
         refused(published)
     facts = json.loads((native / "config.json").read_text())

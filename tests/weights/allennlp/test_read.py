@@ -199,17 +199,17 @@ def test_both_counts_of_characters_are_accepted(written, n_characters):
 @pytest.mark.parametrize(
     ("section", "values", "message"),
     [
-        ("char_cnn", {"n_characters": 260}, "'char_cnn.n_characters' must be 261 or 262.*got 260"),
+        ("char_cnn", {"n_characters": 260}, "'char_cnn.n_characters' must be one of 261, 262 or None .got 260"),
         ("char_cnn", {"activation": "gelu"}, "activation must be .*'gelu'"),
-        ("char_cnn", {"filters": [[1, 2], [2]]}, r"'char_cnn.filters' must be a list of .*got \[\[1, 2\], \[2\]\]"),
+        ("char_cnn", {"filters": [[1, 2], [2]]}, r"filters must be a list of .*got \[\[1, 2\], \[2\]\]"),
         ("char_cnn", {"filters": []}, "filters must be"),
         ("char_cnn", {"embedding": 4}, "'char_cnn.embedding' must be an object .*got 4"),
-        ("lstm", {"dim": "absent"}, "'lstm.dim' must be a whole number .got nothing"),
-        ("lstm", {"dim": 6.0}, "'lstm.dim' must be a whole number .got 6.0"),
+        ("lstm", {"dim": "absent"}, "'lstm.dim' is missing"),
+        ("lstm", {"dim": 6.0}, "'lstm.dim' must be a whole number .*got 6.0"),
         ("lstm", {"n_layers": 0}, "num_layers must be .*got 0"),
         ("lstm", {"n_layers": 999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' is missing"),
         ("lstm", {"n_layers": 1}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B' .* is not part of the model"),
-        ("lstm", {"cell_clip": "3"}, "'lstm.cell_clip' must be a number.*got '3'"),
+        ("lstm", {"cell_clip": "3"}, "'lstm.cell_clip' must be a finite number .*or None .got '3'"),
         ("lstm", {"use_skip_connections": "yes"}, "'lstm.use_skip_connections' must be true or false .got 'yes'"),
         ("lstm", {"projection_dim": 7}, "projection_size must be .*got 7"),
     ],
@@ -269,7 +269,7 @@ def test_a_misspelt_section_is_noticed_by_the_weights(written):
 def test_a_clip_that_clips_all_or_nothing_is_refused(written, key, text):
     content = (written / "options.json").read_text()
     (written / "options.json").write_text(content.replace(f'"{key}": 3.0', f'"{key}": {text}'))
-    with pytest.raises(WeightFileError, match=f"'lstm.{key}' must be a number from 0.001 to 1e.06, or null"):
+    with pytest.raises(WeightFileError, match=rf"'lstm.{key}' must be a .*number .*or None \(got"):
         read_folder(written)
 
 

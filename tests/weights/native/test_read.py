@@ -214,7 +214,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f["metadata"].update(data=3), "must be text"),
         (lambda f: f.update(architecture=[]), "'architecture' is"),
         (lambda f: f["architecture"].pop("cell_size"), "key 'cell_size' is missing"),
-        (lambda f: f["architecture"].update(colour=1), "unknown key 'colour'"),
+        (lambda f: f["architecture"].update(colour=1), "unknown setting 'colour'"),
         (lambda f: f["architecture"].update(num_layers=2.0), "num_layers must be a whole number .*2.0"),
         (lambda f: f["architecture"].update(num_layers=999), "'forward_lstm.layers.2.input_weight' is missing"),
         (lambda f: f["architecture"].update(num_highway=1000), "'token_encoder.highways.1.transform.weight' is miss"),

@@ -6,17 +6,17 @@ trained shows only in the weight file.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from elmo.config import NUM_BYTE_CHARACTERS, BiLMConfig
+from elmo.config import NUM_BYTE_CHARACTERS, BiLMConfig, filter_pairs
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
+from elmo.setting_checks import Must, require_value
 from elmo.weights.shapes import Shape
 
 # 261 while bilm-tf trains and dumps, 262 for inference: the file always has 261 rows, row 0 is added at loading.
-_KNOWN_NUM_CHARACTERS = (NUM_BYTE_CHARACTERS - 1, NUM_BYTE_CHARACTERS)
-_WHOLE_NUMBER = "a whole number"
+_NumCharacters = Literal[261, 262] | None
 # What bilm-tf and AllenNLP read in each section. Forks of bilm-tf add settings of their training beside the sections,
 # where they mean nothing for the network, but not within.
 _SECTION_KEYS = {
@@ -24,10 +24,12 @@ _SECTION_KEYS = {
     "char_cnn": ("activation", "filters", "n_highway", "embedding", "n_characters", "max_characters_per_token"),
     "char_cnn.embedding": ("dim",),
 }
-# Without these, the network would silently be another one; AllenNLP asks for them too.
-_REQUIRED = ("use_skip_connections", "cell_clip", "proj_clip")
-# A clip outside of this range clips everything, or nothing.
-_CLIPS = (1e-3, 1e6)
+# What bilm-tf trains with where a training's options don't say. Beside weights, the network would silently be another
+# one; AllenNLP asks for them too.
+_IN_TRAINING = {"use_skip_connections": False, "cell_clip": None, "proj_clip": None}
+# 0 is no clip. Any other outside of this range clips everything, or nothing.
+_Clip = Annotated[float, Must("a number from 0.001 to 1e+06", lambda it: it == 0 or 1e-3 <= it <= 1e6)] | None
+_PASS = "Pass the options.json that came with the weights."
 
 
 def read_options(path: Path) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def read_options(path: Path) -> dict[str, Any]:
     if not isinstance(values.get("lstm"), dict):
         raise WeightFileError(
             f"{path}: has no section 'lstm' (its keys: {', '.join(map(shown, sorted(values)[:8])) or 'none'}), so it "
-            "is not an options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
+            f"is not an options file of AllenNLP or bilm-tf. {_PASS}"
         )
     return values
 
@@ -48,28 +50,26 @@ def config_of(
 
     `in_training`: the options are those of a training with bilm-tf, whose clips and skip connections may be absent.
     """
-    lstm = _Section(options["lstm"], "lstm", path)
-    if not in_training:
-        lstm.require(_REQUIRED)
-    projection_size, cell_size = lstm.integer("projection_dim"), lstm.integer("dim")
-    settings: dict[str, Any] = {
-        "projection_size": projection_size,
-        "cell_size": cell_size,
-        "num_layers": lstm.integer("n_layers", 1),
-        "cell_clip": lstm.clip("cell_clip"),
-        # Without a projection, TensorFlow's cell clips no output.
-        "projection_clip": lstm.clip("proj_clip") if projection_size < cell_size else None,
-        "skip_connections": lstm.flag("use_skip_connections", False),
-        "direction": "forward" if any(name.startswith("rnn/") for name in shapes) else "both",
-    }
-    if options.get("char_cnn") is None:
-        settings |= word_settings((shapes.get("embedding") or (1,))[0], projection_size)
-    else:
-        settings |= _character_settings(options["char_cnn"], shapes, projection_size, path)
     try:
+        lstm = _Section((_IN_TRAINING if in_training else {}) | options["lstm"], "lstm", path)
+        projection_size, cell_size = lstm.value("projection_dim", int), lstm.value("dim", int)
+        settings: dict[str, Any] = {
+            "projection_size": projection_size,
+            "cell_size": cell_size,
+            "num_layers": lstm.value("n_layers", int, 1),
+            "cell_clip": lstm.value("cell_clip", _Clip) or None,
+            # Without a projection, TensorFlow's cell clips no output.
+            "projection_clip": lstm.value("proj_clip", _Clip) or None if projection_size < cell_size else None,
+            "skip_connections": lstm.value("use_skip_connections", bool),
+            "direction": "forward" if any(name.startswith("rnn/") for name in shapes) else "both",
+        }
+        if options.get("char_cnn") is None:
+            settings |= word_settings((shapes.get("embedding") or (1,))[0], projection_size)
+        else:
+            settings |= _character_settings(options["char_cnn"], shapes, projection_size, path)
         return BiLMConfig(**settings)
     except ConfigError as error:
-        raise WeightFileError(f"{path}: {error} Pass the options.json that came with the weights.") from None
+        raise WeightFileError(f"{path}: {error} {_PASS}") from None
 
 
 def options_of(config: BiLMConfig) -> dict[str, Any]:
@@ -112,17 +112,17 @@ def _character_settings(
     values: object, shapes: Mapping[str, Shape], projection_size: int, path: Path
 ) -> dict[str, Any]:
     section = _Section(values, "char_cnn", path)
-    section.require_num_characters()
-    filters = section.filters()
+    section.value("n_characters", _NumCharacters, None)
+    filters = filter_pairs(section.value("filters"))
     # bilm-tf builds no projection where it would not change the width; AllenNLP always has one.
     projected = sum(count for _, count in filters) != projection_size or "CNN_proj/W_proj" in shapes
     return {
         "characters": "bytes",
-        "character_dim": _Section(section.values.get("embedding"), "char_cnn.embedding", path).integer("dim"),
-        "max_characters_per_token": section.integer("max_characters_per_token"),
+        "character_dim": _Section(section.value("embedding"), "char_cnn.embedding", path).value("dim", int),
+        "max_characters_per_token": section.value("max_characters_per_token", int),
         "filters": filters,
-        "activation": section.values.get("activation"),
-        "num_highway": section.integer("n_highway", 0),
+        "activation": section.value("activation"),
+        "num_highway": section.value("n_highway", int, 0),
         "token_projection": projected,
     }
 
@@ -133,10 +133,7 @@ class _Section:
     def __init__(self, values: object, name: str, path: Path) -> None:
         self.name, self.path = name, path
         if not isinstance(values, dict):
-            raise WeightFileError(
-                f"{path}: {name!r} must be an object of settings (got {shown(values)}). Pass the options.json "
-                "that came with the weights."
-            )
+            raise WeightFileError(f"{path}: {name!r} must be an object of settings (got {shown(values)}). {_PASS}")
         self.values: dict[str, Any] = values
         if unknown := sorted(values.keys() - {*_SECTION_KEYS[name]}):
             raise WeightFileError(
@@ -144,57 +141,15 @@ class _Section:
                 f"are {', '.join(_SECTION_KEYS[name])}. Fix it, or pass the options.json that came with the weights."
             )
 
-    def require(self, keys: tuple[str, ...]) -> None:
-        """Raises WeightFileError unless the section has all the keys, whatever their values."""
-        for key in keys:
-            if key not in self.values:
-                raise WeightFileError(
-                    f"{self.path}: '{self.name}.{key}' is missing, without which the vectors can't be known to be the "
-                    "model's. Pass the options.json that came with the weights, or add the key (false, or null for no "
-                    "clip)."
-                )
-
-    def integer(self, key: str, default: int | None = None) -> int:
+    def value(self, key: str, kind: Any = Any, *default: object) -> Any:
+        """A setting, or its default where it is null or missing. ConfigError if it is of another type, WeightFileError
+        if it is missing and has no default."""
+        if key not in self.values and not default:
+            raise WeightFileError(
+                f"{self.path}: '{self.name}.{key}' is missing, without which the vectors can't be known to be the "
+                "model's. Pass the options.json that came with the weights, or add the key (a clip: null for none)."
+            )
         value = self.values.get(key)
-        value = default if value is None else value
-        if type(value) is not int:
-            raise self._wrong(key, _WHOLE_NUMBER)
+        value = default[0] if value is None and default else value
+        require_value(f"'{self.name}.{key}'", value, kind)
         return value
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.values.get(key, default)
-        if type(value) is not bool:
-            raise self._wrong(key, "true or false")
-        return value
-
-    def clip(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is not None and type(value) not in (int, float):
-            raise self._wrong(key, "a number, or null for no clip")
-        if not value:
-            return None
-        if not _CLIPS[0] <= value <= _CLIPS[1]:
-            raise self._wrong(key, f"a number from {_CLIPS[0]} to {_CLIPS[1]:g}, or null for no clip")
-        return float(value)
-
-    def filters(self) -> tuple[tuple[int, int], ...]:
-        pairs = self.values.get("filters")
-        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
-            raise self._wrong("filters", "a list of [width, number] pairs")
-        return tuple((width, count) for width, count in pairs)
-
-    def require_num_characters(self) -> None:
-        value = self.values.get("n_characters")
-        if value is not None and (type(value) is not int or value not in _KNOWN_NUM_CHARACTERS):
-            raise self._wrong("n_characters", f"{' or '.join(map(str, _KNOWN_NUM_CHARACTERS))}, the byte alphabet")
-
-    def _wrong(self, key: str, expected: str) -> WeightFileError:
-        found = repr(self.values[key])[:60] if key in self.values else "nothing"
-        return WeightFileError(
-            f"{self.path}: '{self.name}.{key}' must be {expected} (got {found}). Pass the options.json that came "
-            "with the weights."
-        )
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)
