@@ -18,7 +18,7 @@ from elmo.embed.storage.layout import StoredType, VectorLayout
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
-from elmo.layer_choice import LayerChoice, Layers
+from elmo.layer_choice import Layers
 from elmo.process.keywords import known_keywords
 from elmo.setting_checks import PositiveInt, require_value
 from elmo.text.sentences import Tokenize
@@ -41,10 +41,10 @@ class ElmoActor:
     """For `Dataset.map_batches(ElmoActor, batch_format="pyarrow")`: appends the column `output` to each batch.
 
     `column`: strings, which the `tokenizer` splits (it and `plain_quotes`: as for `Embedder.embed_text`), or lists of
-    tokens. `output` is list<fixed_size_list<float>>: a
-    vector for each token of the text; with `layers="all"` its layers side by side. `store`: "float32" or "float16".
-    `model`, `dtype`, `state`, `model_hash`: see `ModelReference`. Arguments are names and settings, never arrays: what
-    lies in Ray's object store may be gone when an actor is restarted.
+    tokens. `output` is list<fixed_size_list<float>>: a vector for each token of the text; with `layers="all"` its
+    layers side by side. `store`: "float32" or "float16". `model`, `dtype`, `state`, `model_hash`: see `ModelReference`.
+    Arguments are names and settings, never arrays: what lies in Ray's object store may be gone when an actor is
+    restarted.
     """
 
     @known_keywords
@@ -64,7 +64,7 @@ class ElmoActor:
     ) -> None:
         _keep_to_own_processors()
         self.reference = ModelReference(model, dtype, state, model_hash)
-        self.choice = LayerChoice.of(layers, self.reference.embedder.num_layers)
+        self.width = self.reference.dim(layers)
         self.column, self.output, self.layers, self.tokenizer = column, output, layers, tokenizer
         self.plain_quotes = plain_quotes
         self.store: StoredType = store
@@ -83,11 +83,10 @@ class ElmoActor:
 
     def _lists(self, rows: list[Float32[np.ndarray, "tokens width"]]) -> pyarrow.ListArray:
         """list<fixed_size_list> with the tokens' vectors of each row, in the type that is stored."""
-        width = self.reference.dim(self.layers)
-        layout = VectorLayout(np.array([len(array) for array in rows]), None, width, self.store)
+        layout = VectorLayout(np.array([len(array) for array in rows]), None, self.width, self.store)
         stored = [layout.stored(array, row) for row, array in enumerate(rows)]
-        numbers = np.concatenate([*stored, np.empty((0, width), layout.dtype)])
-        vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(numbers.reshape(-1)), width)
+        numbers = np.concatenate([*stored, np.empty((0, self.width), layout.dtype)])
+        vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(numbers.reshape(-1)), self.width)
         offsets = np.cumsum([0, *layout.lengths])
         return pyarrow.ListArray.from_arrays(pyarrow.array(offsets, pyarrow.int32()), vectors)
 

@@ -3,7 +3,7 @@
 make_pipeline(ElmoVectorizer("small-en"), LogisticRegression()).fit(texts, labels)
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from elmo.embed.results.pooling import Pool
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import tokenized
-from elmo.layer_choice import LayerChoice, Layers
+from elmo.layer_choice import Layers
 from elmo.setting_checks import require_value
 from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
@@ -84,17 +84,13 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _rows(self, texts: list[Any]) -> Float32[np.ndarray, "texts dim"]:
         reference = ModelReference(self.model_, self.dtype, self.state, self.model_hash_)
+        embedder = reference.embedder
+        sentences = tokenized(texts, self.tokenizer, embedder.reader, plain_quotes=self.plain_quotes)
         rows = np.empty((len(texts), reference.dim(self.layers)), np.float32)
-        for row, vector in enumerate(self._vectors(reference, texts)):
-            rows[row] = vector
+        vectors = embedder.embed_iter(sentences, self.layers, pool=self.pool, normalize=self.normalize)
+        for row, vector in enumerate(vectors):
+            rows[row] = vector.reshape(-1)
         return rows
-
-    def _vectors(self, reference: ModelReference, texts: list[Any]) -> Iterator[Float32[np.ndarray, " dim"]]:
-        reader = reference.embedder.reader
-        sentences = tokenized(texts, self.tokenizer, reader, plain_quotes=self.plain_quotes)
-        keeps_all = LayerChoice.of(self.layers, reference.embedder.num_layers).keeps_all
-        vectors = reference.embedder.embed_iter(sentences, self.layers, pool=self.pool, normalize=self.normalize)
-        return (vector.reshape(-1) if keeps_all else vector for vector in vectors)
 
     @property
     def _n_features_out(self) -> int:

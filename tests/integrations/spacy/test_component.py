@@ -19,19 +19,23 @@ TEXT = "The bank was  steep. He went to the bank\nto get money.  "
 WITHOUT_MECAB = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
 
 
+def pipeline(model: str, *before: str, **config):
+    """English, the components `before`, and "elmo"."""
+    nlp = spacy.blank("en")
+    for name in before:
+        nlp.add_pipe(name)
+    nlp.add_pipe("elmo", config={"model": model} | config)
+    return nlp
+
+
 @pytest.fixture
 def nlp(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
-    return nlp
+    return pipeline(tiny_model, "sentencizer")
 
 
 @pytest.mark.parametrize("layers", ["average", "top", 0, [0.5, 0.25, 0.25], "all"])
 def test_vectors_are_those_of_the_embedder_bit_for_bit(tiny_model, layers):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("elmo", config={"model": tiny_model, "layers": layers})
+    nlp = pipeline(tiny_model, "sentencizer", layers=layers)
     docs = list(nlp.pipe([TEXT, "", "One.", "Zwei drei"]))
     embedder = Embedder.from_pretrained(tiny_model)
     for doc in docs:
@@ -49,8 +53,7 @@ def test_vectors_are_those_of_the_embedder_bit_for_bit(tiny_model, layers):
 def test_sentences_are_units_and_a_doc_without_them_is_one(tiny_model, nlp):
     doc = nlp(TEXT)
     assert len(sentence_places(doc)) == len(list(doc.sents)) == 3
-    whole = spacy.blank("en")
-    whole.add_pipe("elmo", config={"model": tiny_model})
+    whole = pipeline(tiny_model)
     assert len(sentence_places(whole(TEXT))) == 1
     assert not np.array_equal(whole(TEXT).tensor, doc.tensor)
 
@@ -91,9 +94,7 @@ def test_one_word_in_two_contexts_is_not_the_same(nlp):
 
 
 def test_without_hooks_spacys_own_vectors_stay(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model, "hooks": False})
-    doc = nlp("a bank")
+    doc = pipeline(tiny_model, hooks=False)("a bank")
     assert doc.user_token_hooks == {}
     assert doc[1]._.elmo.shape == (16,)
 
@@ -118,9 +119,7 @@ def test_a_saved_pipeline_has_no_weights_and_the_same_vectors(nlp, tmp_path, tin
     nlp.to_disk(tmp_path / "saved")
     assert sum(path.stat().st_size for path in (tmp_path / "saved" / "elmo").rglob("*")) < 10_000
     np.testing.assert_array_equal(spacy.load(tmp_path / "saved")(TEXT).tensor, before.tensor)
-    copied = spacy.blank("en")
-    copied.add_pipe("sentencizer")
-    copied.add_pipe("elmo", config={"model": tiny_model})
+    copied = pipeline(tiny_model, "sentencizer")
     copied.from_bytes(nlp.to_bytes())
     np.testing.assert_array_equal(copied(TEXT).tensor, before.tensor)
     assert len(pickle.dumps(nlp.get_pipe("elmo").reference)) < 1000
@@ -135,14 +134,11 @@ def test_another_model_under_the_saved_name_is_an_error(nlp, tmp_path, tiny_mode
 
 
 def test_a_place_before_tok2vec_or_its_listeners_is_refused(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp = pipeline(tiny_model)
     nlp.add_pipe("tok2vec")
     with pytest.raises(ConfigError, match="'tok2vec' comes after 'elmo'.*overwrites.*last=True"):
         nlp.get_pipe("elmo")(nlp.make_doc("a b"))
-    listening = spacy.blank("en")
-    listening.add_pipe("tok2vec")
-    listening.add_pipe("elmo", config={"model": tiny_model})
+    listening = pipeline(tiny_model, "tok2vec")
     upstream = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "*"}
     tagger = {"@architectures": "spacy.Tagger.v2", "nO": None, "normalize": False, "tok2vec": upstream}
     listening.add_pipe("tagger", config={"model": tagger})
@@ -152,10 +148,8 @@ def test_a_place_before_tok2vec_or_its_listeners_is_refused(tiny_model):
 
 @pytest.mark.parametrize("config", [{"state": "carry"}, {"layers": "bottom"}, {"model": "./nothing"}])
 def test_settings_that_make_no_sense_are_errors(tiny_model, config):
-    nlp = spacy.blank("en")
     with pytest.raises((ConfigError, WeightFileError)):
-        nlp.add_pipe("elmo", config={"model": tiny_model} | config)
-        nlp("a b")
+        pipeline(**{"model": tiny_model} | config)("a b")
 
 
 def test_the_entry_points_of_the_package_are_what_spacy_needs():
@@ -174,8 +168,7 @@ def test_the_guide_runs(run_guide):
 
 
 def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp = pipeline(tiny_model)
     doc = nlp("New York is LosAngeles .")
     rows = np.array(doc.tensor)
     with doc.retokenize() as retokenizer:
@@ -194,8 +187,7 @@ def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_
 
 
 def test_vectors_that_are_changed_are_the_ones_that_tokens_have(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp = pipeline(tiny_model)
     doc = nlp("The bank was steep .")
     doc.tensor = doc.tensor / np.linalg.norm(doc.tensor, axis=1, keepdims=True)
     assert np.linalg.norm(doc[1]._.elmo) == pytest.approx(1, abs=1e-6)
@@ -210,8 +202,7 @@ def test_vectors_that_are_changed_are_the_ones_that_tokens_have(tiny_model):
 
 
 def test_a_name_of_many_words_that_ends_in_a_dot_is_a_token_like_any_other(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp = pipeline(tiny_model)
     docs = [Doc(nlp.vocab, words=["the", "Bank of New York Inc."]), Doc(nlp.vocab, words=["the", "bank"])]
     found, other = nlp.pipe(docs)
     assert found.tensor.shape == other.tensor.shape and found.tensor.all(axis=1).all()
@@ -219,8 +210,7 @@ def test_a_name_of_many_words_that_ends_in_a_dot_is_a_token_like_any_other(tiny_
 
 
 def test_whitespace_in_a_merged_token_does_not_count_in_its_mean(tiny_model):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp = pipeline(tiny_model)
     doc = nlp("in New  York  ")
     before = doc[1:4]._.elmo.copy()
     with doc.retokenize() as retokenizer:
@@ -231,9 +221,7 @@ def test_whitespace_in_a_merged_token_does_not_count_in_its_mean(tiny_model):
 
 
 def test_tokens_are_read_with_plain_quotes_unless_that_is_switched_off(tiny_model_of_words):
-    with_plain, as_written = spacy.blank("en"), spacy.blank("en")
-    with_plain.add_pipe("elmo", config={"model": tiny_model_of_words})
-    as_written.add_pipe("elmo", config={"model": tiny_model_of_words, "plain_quotes": False})
+    with_plain, as_written = (pipeline(tiny_model_of_words, plain_quotes=plain) for plain in (True, False))
     with pytest.warns(TextWarning, match="typographic marks"):
         found = with_plain("“ a").tensor
     np.testing.assert_array_equal(found, with_plain('" a').tensor)
