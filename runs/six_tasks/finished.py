@@ -89,7 +89,7 @@ def keep(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
         if sections and section not in sections:
             continue
         if archive.is_file():
-            _require_same(archive, _facts_in(archive, seed.name), system / "run.json")
+            _require_same(archive, _facts_of(_unpacked(archive, seed.name)), system / "run.json")
             continue
         packed = _packed(system, [*map(Path, OF_SYSTEM), *(Path(seed.name, name) for name in OF_SEED)])
         archive.parent.mkdir(parents=True, exist_ok=True)
@@ -157,10 +157,6 @@ def _require_same(archive: Path, facts: dict[str, Any], noted: Path) -> None:
 def _short(value: object) -> str:
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 80 else f"{text[:80]}..."
-
-
-def _facts_in(archive: Path, seed: str) -> dict[str, Any]:
-    return _facts_of(_unpacked(archive, seed))
 
 
 def _facts_of(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:

@@ -54,11 +54,6 @@ def filled(page: str, folder: Path = RECORDS) -> str:
     return _BLOCK.sub(made, page)
 
 
-def without_blocks(page: str) -> str:
-    """What people wrote."""
-    return _BLOCK.sub("", page)
-
-
 def _block(table: str, records: Mapping[Path, ExperimentRecord]) -> str:
     if not records:
         return _NONE

@@ -55,11 +55,6 @@ def filled(page: str, folders: Folders = REPOSITORY) -> str:
     return _BLOCK.sub(made, page)
 
 
-def without_blocks(page: str) -> str:
-    """What people wrote."""
-    return _BLOCK.sub("", page)
-
-
 def draw_all(folders: Folders = REPOSITORY) -> None:
     """A picture beside each record of an experiment, and one each of tables 1 and 4 to 6."""
     for path in sorted(folders.records.glob("*.*.json")):

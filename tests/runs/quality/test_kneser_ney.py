@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from elmo.errors import ConfigError, TextError
 from elmo.text.vocabulary import BEGINNING_MARK, Vocabulary
 
 
@@ -151,24 +150,9 @@ def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(knese
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
-def test_a_word_outside_the_vocabulary_is_counted_and_predicted_as_unk(kneser_ney, fit):
-    model = fit([["x", "a"], ["y", "a"], ["b"]], 2)
-    rows = [kneser_ney.encode([[word]], ENCODED_WITH) for word in ("z", "<UNK>", "b")]
-    outside, unknown, known = (model.log_probabilities(row)[0] for row in rows)
-    assert outside == unknown > known
-
-
 def test_boundary_symbols_spelled_in_the_text_are_unknown_words(kneser_ney):
     row = kneser_ney.encode([["a", "<S>", "</S>"]], ENCODED_WITH)
     assert row.tolist() == [0, 3, 2, 2, 1]
-
-
-def test_no_sentence_sees_the_one_before(kneser_ney, fit):
-    model = fit(random_sentences(1, 40), 4)
-    first, second = [["a", "b", "a"]], [["b", "c"]]
-    together = model.log_probabilities(kneser_ney.encode(first + second, ENCODED_WITH))
-    alone = [model.log_probabilities(kneser_ney.encode(part, ENCODED_WITH)) for part in (first, second)]
-    np.testing.assert_array_equal(together, np.concatenate(alone))
 
 
 def test_discounts_that_leave_their_range_fall_back_and_say_so(kneser_ney):
@@ -228,19 +212,14 @@ def test_a_vocabulary_without_the_specials_in_front_is_refused(kneser_ney, files
     assert "vocab.txt: the first three words must be" in capsys.readouterr().err
 
 
-def test_a_text_without_a_sentence_is_refused(kneser_ney, files, capsys):
-    (files / "test.txt").write_text("\n \n", encoding="utf-8")
+@pytest.mark.parametrize("name", ["train.txt.xz", "test.txt"])
+def test_a_text_without_a_sentence_is_refused(kneser_ney, files, capsys, name):
+    content = b"\n \n"
+    (files / name).write_bytes(lzma.compress(content) if name.endswith("xz") else content)
     assert kneser_ney.main(command(files)) == 2
     assert "no sentence found" in capsys.readouterr().err
 
 
-def test_a_row_without_a_sentence_is_refused(fit):
-    with pytest.raises(TextError, match="The training row is empty"):
-        fit([[]], 2)
-
-
-def test_settings_that_make_no_model_are_refused(fit):
-    with pytest.raises(ConfigError, match="order is 0"):
-        fit([["a"]], 0)
-    with pytest.raises(ConfigError, match="discounts is 'absolute'"):
-        fit([["a"]], 2, "absolute")
+def test_an_order_below_1_is_refused(kneser_ney, files, capsys):
+    assert kneser_ney.main(command(files, "--order", "0")) == 2
+    assert "order is 0" in capsys.readouterr().err

@@ -48,13 +48,13 @@ def test_tables_and_claims_are_those_of_the_records(page):
 def test_what_people_wrote_has_no_figure_that_no_record_has(page):
     recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in RECORDS])
     recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | figures_in(TABLES) | STATED
-    assert unrecorded(page.without_blocks(page.PAGE.read_text(encoding="utf-8")), recorded) == []
+    assert unrecorded(page._BLOCK.sub("", page.PAGE.read_text(encoding="utf-8")), recorded) == []
 
 
 def test_what_people_wrote_on_the_papers_page_has_no_figure_that_no_record_has(paper_page):
     recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in (*RECORDS, *ANALYSES)])
     recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | STATED_OF_PAPER
-    assert unrecorded(paper_page.without_blocks(paper_page.PAGE.read_text(encoding="utf-8")), recorded) == []
+    assert unrecorded(paper_page._BLOCK.sub("", paper_page.PAGE.read_text(encoding="utf-8")), recorded) == []
 
 
 def test_a_figure_that_no_record_has_is_noticed():

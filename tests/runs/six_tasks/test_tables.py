@@ -33,13 +33,22 @@ def results(place: Path, name: str) -> dict[str, dict]:
     return found
 
 
-def test_a_queue_that_is_stopped_while_it_begins_says_so_in_a_line(tables, place, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "stopped. The same command continues.\n"),
+        # As a training says it.
+        (Interrupted("stopped. Continue with the same command and --resume."), Interrupted.exit_code,
+         "stopped. Continue with the same command.\n"),
+    ],
+)  # fmt: skip
+def test_who_stops_a_queue_is_told_to_repeat_the_command(tables, place, capsys, monkeypatch, error, code, told):
     def stopped(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise error
 
     monkeypatch.setattr(tables, "train_all", stopped)
-    assert tables.main(arguments(place)) == 130
-    assert capsys.readouterr().err == "stopped. The same command continues.\n"
+    assert tables.main(arguments(place)) == code
+    assert capsys.readouterr().err == told
 
 
 def test_before_anything_is_trained_the_plan_says_how_long_it_takes(tables, place, capsys):
@@ -72,18 +81,13 @@ def test_a_task_of_a_table_may_have_seeds_of_its_own(tables, place):
         (["--tasks", "srl"], "table1 has no task 'srl', only ner, sst"),
         (["--data", "nowhere"], "there is no such file, but the plan's 'ner' needs it"),
         (["--plan", "nowhere.toml"], "nowhere.toml: there is no such file"),
+        (["--workers", "0"], "--workers"),
+        (["--bilms", "typo"], "--bilms was given, but table1 compares nothing with other biLMs"),
     ],
 )
-def test_what_the_plan_or_the_data_lack_is_said(tables, place, capsys, change, message):
+def test_what_the_plan_the_data_or_the_table_can_not_use_is_said(tables, place, capsys, change, message):
     assert tables.main([*arguments(place), *change, "--status"]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_table_that_a_plan_has_not_is_named(tables, place, capsys):
-    assert tables.main(arguments(place, "table2")) == 2
-    assert (
-        "plan.toml: table2 is not in this plan, which has table1, table3. Name another one." in capsys.readouterr().err
-    )
 
 
 def test_a_task_may_have_several_data_sets(tables, place, capsys):
@@ -169,15 +173,6 @@ def test_single_systems_are_trained_for_the_table_without_a_record(tables, place
     assert f"--systems has output, but no system's folder begins so. There are: {trained.parents[1].name}, mix-" in told
 
 
-def test_who_stops_a_queue_is_told_to_repeat_the_command_as_it_is(tables, place, capsys, monkeypatch):
-    def stopped(*_: object) -> None:
-        raise Interrupted("stopped. Continue with the same command and --resume.")  # as a training says it
-
-    monkeypatch.setattr(tables, "train_all", stopped)
-    assert tables.main(arguments(place)) == Interrupted.exit_code
-    assert capsys.readouterr().err == "stopped. Continue with the same command.\n"
-
-
 @pytest.mark.parametrize("change", ["data", "vectors", "model", "settings", "other model"])
 @pytest.mark.parametrize("action", ["train", "status", "record"])
 def test_a_record_of_something_else_is_not_believed(tables, place, capsys, change, action, tiny_bilm):
@@ -203,30 +198,13 @@ def test_a_record_of_something_else_is_not_believed(tables, place, capsys, chang
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (["--workers", "0"], "--workers"),
-        (["--bilms", "typo"], "--bilms was given, but table1 compares nothing with other biLMs"),
-    ],
-)
-def test_what_the_table_can_not_use_is_refused(tables, place, capsys, change, message):
-    assert tables.main([*arguments(place), *change, "--status"]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_seeds_for_no_task_are_refused(tables, place, capsys):
-    plan = place / "plan.toml"
-    plan.write_text(plan.read_text().replace("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = { nerr = [1, 2, 3] }"))
-    assert tables.main([*arguments(place), "--status"]) == 2
-    assert "table1 has own_seeds for nerr, which are none of its tasks" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('tasks = ["ner", "sst"]', 'tasks = ["towns"]', "plan.toml: towns is None, but a table belongs there"),
         ("seeds = [1, 2]", "seeds = 3", "[table1]: seeds is 3, but a list belongs there"),
         ("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = [1]", "[table1]: own_seeds is [1], but a table belongs there"),
+        ("seeds = [1, 2]", "own_seeds = { nerr = [1] }\nseeds = [1]", "has own_seeds for nerr, which are none of its"),
+        ("[table1]", "[table2]", "plan.toml: table1 is not in this plan, which has table2, table3. Name another one."),
         ("minutes = { baseline = 2, elmo = 4 }", "", "[ner]: minutes is None, but a table belongs there"),
         ('train = "train.conll"', "", "[ner]: train is None, but a string belongs there"),
     ],
