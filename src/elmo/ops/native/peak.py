@@ -41,17 +41,14 @@ def bytes_per_second(num_bytes: int, threads: int) -> float:
     parts = [np.ones(share, dtype=np.uint8) for _ in range(threads)]
     places = iter(parts * (1 + _TRIES))
 
-    def reader(times: int) -> Callable[[], None]:
-        def read() -> None:
-            place = next(places)
-            for _ in range(times):
-                library.read(place)
+    def read(times: int) -> None:
+        place = next(places)
+        for _ in range(times):
+            library.read(place)
 
-        return read
-
-    alone = _together(reader(_REPEATS), threads) / _REPEATS
+    alone = _together(lambda: read(_REPEATS), threads) / _REPEATS
     times = max(1, round(_SECONDS / alone))
-    return times * share * threads / min(_together(reader(times), threads) for _ in range(_TRIES))
+    return times * share * threads / min(_together(lambda: read(times), threads) for _ in range(_TRIES))
 
 
 def _together(work: Callable[[], object], threads: int) -> float:
