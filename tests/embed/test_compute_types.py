@@ -135,28 +135,6 @@ def test_auto_is_float32_where_bfloat16_would_only_be_widened(monkeypatch):
         native.library()  # with the limit there was before
 
 
-def test_an_unknown_type_is_named(bilm):
-    with pytest.raises(ConfigError, match=r"dtype is 'int4', but products.*float32, bfloat16, int8.*auto"):
-        Embedder(bilm, dtype="int4")
-
-
-@pytest.mark.usefixtures("products")
-def test_forgotten_words_come_out_the_same(bilm):
-    embedder = Embedder(bilm, dtype="int8")
-    before = embedder.embed(sentences(9))
-    embedder.forget_words()
-    assert embedder.describe()["cache"]["words"] == 0
-    assert all(np.array_equal(one, other) for one, other in zip(before, embedder.embed(sentences(9)), strict=True))
-
-
-def test_a_weight_changed_in_place_changes_the_vectors(bilm):
-    embedder = Embedder(bilm, dtype="int8", cache_bytes=0)
-    before = embedder.embed(["a few words"])[0]
-    with torch.no_grad():
-        bilm.forward_lstm.layers[0].recurrent_weight.mul_(1.5)
-    assert not np.array_equal(embedder.embed(["a few words"])[0], before)
-
-
 def test_int8_is_refused_where_it_would_only_be_imitated():
     with pytest.raises(ConfigError, match="dtype is 'int8', but the device is 'cuda:1'.*Use bfloat16"):
         chosen_type("int8", "cuda:1")

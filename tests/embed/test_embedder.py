@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -54,9 +53,6 @@ def test_many_langs_vectors_carry_over_as_published(golden_folder, many_langs_ch
             order = np.argsort([-len(sentence) for sentence in sentences], kind="stable")
             for place, array in zip(order, embedder.embed([sentences[place] for place in order]), strict=True):
                 np.testing.assert_allclose(array, expected[f"{name}_s{place}_all"], rtol=0, atol=EFML_TOLERANCE)
-        fresh = Embedder.from_pretrained(many_langs_checkpoint, device="cpu")
-        for place, array in enumerate(fresh.embed(calls["call0"], layers="average")):
-            np.testing.assert_allclose(array, expected[f"call0_s{place}_avg"], rtol=0, atol=EFML_TOLERANCE)
 
 
 def test_bilm_tf_fixture_is_reproduced_batch_after_batch(shared):
@@ -74,30 +70,6 @@ def test_bilm_tf_fixture_is_reproduced_batch_after_batch(shared):
                 np.testing.assert_allclose(found, expected, rtol=0, atol=5e-6)
 
 
-def test_a_sentence_keeps_its_vectors_in_a_hundred_batches_and_orders(tiny_checkpoint):
-    embedder = Embedder(tiny_checkpoint)
-    chance = random.Random(0)
-    words = [f"w{number}" for number in range(50)]
-    sentence = ["the", "same", "sentence", "in", "every", "company"]
-    alone = embedder.embed([sentence])[0]
-    for _ in range(100):
-        mates = [chance.choices(words, k=chance.randrange(30)) for _ in range(chance.randrange(8))]
-        place = chance.randrange(len(mates) + 1)
-        found = embedder.embed([*mates[:place], sentence, *mates[place:]])[place]
-        np.testing.assert_allclose(found, alone, rtol=0, atol=1e-6)
-    beside_long = embedder.embed([sentence, chance.choices(words, k=400)])[0]
-    np.testing.assert_allclose(beside_long, alone, rtol=0, atol=1e-6)
-
-
-def test_the_same_call_gives_the_same_bits(tiny_checkpoint, tiny_corpus):
-    first = Embedder(tiny_checkpoint)
-    arrays = first.embed(tiny_corpus)
-    for other in (first, Embedder(tiny_checkpoint, cache_bytes=0), Embedder(tiny_checkpoint, cache_bytes=2000)):
-        other.embed([["other", "words", "in", "the", "cache"]])
-        for found, array in zip(other.embed(tiny_corpus), arrays, strict=True):
-            assert found.tobytes() == array.tobytes()
-
-
 def test_an_over_long_sentence_keeps_its_vectors_when_read_in_pieces(tiny_checkpoint):
     sentence = [f"w{number % 17}" for number in range(300)]
     whole = Embedder(tiny_checkpoint).embed([sentence])[0]
@@ -108,13 +80,11 @@ def test_an_over_long_sentence_keeps_its_vectors_when_read_in_pieces(tiny_checkp
         np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6)
 
 
-def test_rows_of_a_carried_batch_are_read_in_pieces_too(tiny_checkpoint, tiny_corpus):
-    whole, pieces = Embedder(tiny_checkpoint, state="carry"), Embedder(tiny_checkpoint, state="carry", max_tokens=20)
+def test_a_carried_batch_is_whole_whatever_max_tokens(tiny_checkpoint, tiny_corpus):
+    one, other = (Embedder(tiny_checkpoint, state="carry", max_tokens=most) for most in (20, None))
     for _ in range(2):
-        for found, expected in zip(pieces.embed(tiny_corpus), whole.embed(tiny_corpus), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=0, atol=TINY_TOLERANCE)
-    for name, part in whole.state_dict().items():
-        np.testing.assert_allclose(pieces.state_dict()[name], part, rtol=0, atol=TINY_TOLERANCE)
+        for found, expected in zip(one.embed(tiny_corpus), other.embed(tiny_corpus), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_shapes_follow_the_sentences_and_arrays_own_their_memory(embedder, tiny_corpus):
@@ -302,17 +272,8 @@ def test_describe_says_what_the_embedder_is(tiny_checkpoint, embedder):
     assert (facts["cache"]["words"], facts["cache"]["misses"]) == (4, 4)
     assert facts["model_hash"] == embedder.model_hash == Embedder(tiny_checkpoint).model_hash
     json.dumps(facts)
-
-
-def test_training_the_model_is_noticed_by_the_cache(tiny_bilm):
-    torch = pytest.importorskip("torch")
-    embedder = Embedder(tiny_bilm)
-    before = embedder.embed(["a"])[0]
-    with torch.no_grad():
-        tiny_bilm.token_encoder.projection.bias.add_(1)
-    after = embedder.embed(["a"])[0]
-    assert np.abs(after - before).max() > 0.5
-    np.testing.assert_array_equal(after, Embedder(tiny_bilm).embed(["a"])[0])
+    embedder.forget_words()
+    assert embedder.describe()["cache"]["words"] == 0
 
 
 @pytest.mark.parametrize("step", ["fused", "data"])

@@ -100,13 +100,8 @@ def test_elmo_refuses_the_same_mistakes(tiny_bilm):
     for call, message in (
         (lambda: elmo(["The", "bank"]), "flat list of words"),
         (lambda: layer.character_ids(["The", "bank"]), "flat list of words"),
-        (lambda: elmo("The bank"), "plain string"),
-        (lambda: elmo(None), "sentences is None"),
-        (lambda: elmo([[1, 2]]), r"sentences\[0\]\[0\] is 1 \(int\)"),
-        (lambda: elmo(np.zeros((1, 2, 50), np.int64)), r"sentences\[0\]\[0\] is array"),
         (lambda: elmo(torch.zeros(1, 2, 50)), "ids are integers"),
         (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids are integers"),
-        (lambda: ELMo(tiny_bilm, num_mixes=10**6), "num_mixes must be .*got 1000000"),
         (lambda: unchecked(tiny_bilm, num_mixes=1.5), "num_mixes must be .*got 1.5"),
         (lambda: unchecked(tiny_bilm, dropout="a"), "dropout must be .*got 'a'"),
         (lambda: unchecked(tiny_bilm, trainable="x"), "trainable must be .*got 'x'"),

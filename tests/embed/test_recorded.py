@@ -1,7 +1,5 @@
 """Recorded readings without a GPU: what is replayed is the reading itself. tests/gpu has CUDA graphs."""
 
-import copy
-import pickle
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from elmo import Embedder
 from elmo.embed import recorded
 from elmo.embed.recorded import RecordedReading, _filled_up
 from elmo.embed.torch_network import TorchNetwork
@@ -122,10 +119,3 @@ def test_few_sizes_are_recorded_and_little_is_filling() -> None:
         assert count <= size <= max(count + 7, 1.25 * count)
     assert len(set(sizes)) <= 40
     assert sizes == sorted(sizes)
-
-
-def test_an_embedder_of_a_network_in_torch_can_be_copied(tiny_bilm: BiLM) -> None:
-    embedder = Embedder(tiny_bilm)
-    expected = embedder.embed(["a b"])[0]
-    for other in (copy.deepcopy(embedder), pickle.loads(pickle.dumps(embedder))):
-        assert (other.embed(["a b"])[0] == expected).all()

@@ -95,7 +95,9 @@ def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     np.testing.assert_array_equal(embedder.embed(["e f"])[0], alone.embed(["e f"])[0])
 
 
-def test_an_embedder_can_be_pickled_and_copied(embedder, tiny_corpus):
+@pytest.mark.parametrize("model", ["tiny_checkpoint", "tiny_bilm"])
+def test_an_embedder_can_be_pickled_and_copied(request, model, tiny_corpus):
+    embedder = Embedder(request.getfixturevalue(model))
     expected = [array.tobytes() for array in embedder.embed(tiny_corpus)]
     for other in (copy.deepcopy(embedder), pickle.loads(pickle.dumps(embedder))):
         assert [array.tobytes() for array in other.embed(tiny_corpus)] == expected

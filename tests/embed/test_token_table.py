@@ -1,4 +1,4 @@
-"""TokenTable and TokenCache: a word's vector is its own, to the bit; memory is bounded."""
+"""TokenTable: a word's vector is its own, to the bit."""
 
 import random
 import string
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elmo.embed.network import EngineNetwork
-from elmo.embed.token_table import TokenCache, TokenTable
+from elmo.embed.token_table import TokenTable
 from elmo.engine.engine import Engine
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.weights.checkpoint import Checkpoint
@@ -66,19 +66,3 @@ def test_models_of_words_have_no_characters_to_be_cut(tiny_config):
     network = EngineNetwork(checkpoint, Engine.from_checkpoint(checkpoint))
     vectors = TokenTable(network, 1000).vectors(network.now(), ["a", "<S>", "nowhere"])
     np.testing.assert_array_equal(vectors, embedding[[4, 1, 3]])
-
-
-def empty(count: int) -> np.ndarray:
-    return np.zeros((count, 2), np.float32)
-
-
-def test_more_words_than_fit_and_words_too_long_leave_the_cache_sound():
-    cache = TokenCache(2 * (4 * 2 + 256), 2, empty)
-    cache.add(["a", "x" * 1000, "b", "c"], np.arange(8.0).reshape(4, 2))
-    assert len(cache) == 2
-    table = empty(2)
-    assert cache.fill(["b", "c"], table) == []
-    np.testing.assert_array_equal(table, [[4, 5], [6, 7]])
-    cache.clear()
-    assert cache.fill(["b"], empty(1)) == [0]
-    TokenCache(0, 2, empty).add(["a"], empty(1))

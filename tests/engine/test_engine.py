@@ -1,15 +1,12 @@
 """The engine: golden vectors on every backend, bits that depend on the sentence alone, misuse."""
 
-import copy
 import json
-import pickle
 
 import numpy as np
 import pytest
 
 from elmo import reference
 from elmo.engine.engine import Engine, State, zero_state
-from elmo.errors import ConfigError
 from elmo.text.batches import number_tokens, pad
 from elmo.weights import formats
 
@@ -121,18 +118,6 @@ def test_nothing_and_empty_rows(tiny_checkpoint):
     layers, state = engine.contextualize(np.ones((2, 3, config.projection_size), np.float32), np.array([0, 0]))
     assert not layers.any()
     assert not state.hidden.any()
-
-
-def test_ids_below_zero_are_refused(tiny_checkpoint):
-    with pytest.raises(ConfigError, match="id -1"):
-        Engine.from_checkpoint(tiny_checkpoint).token_vectors(np.full((1, 50), -1, np.int16))
-
-
-def test_an_engine_can_be_pickled_and_copied(tiny_checkpoint, tiny_corpus):
-    engine = Engine.from_checkpoint(tiny_checkpoint)
-    expected, _ = all_layers(engine, tiny_checkpoint.token_map, tiny_corpus)
-    for other in (copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
-        np.testing.assert_array_equal(all_layers(other, tiny_checkpoint.token_map, tiny_corpus)[0], expected)
 
 
 @pytest.mark.usefixtures("backend")

@@ -9,7 +9,6 @@ from elmo import reference
 from elmo.config import BiLMConfig
 from elmo.engine import token_encoder
 from elmo.engine.token_encoder import TokenEncoder
-from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.kinds import native_types
 
@@ -114,9 +113,3 @@ def test_a_token_does_not_depend_on_the_others(dtype):
     together = encoder(ids, None)
     for some in ([3], [149, 0], list(range(90, 20, -1))):
         assert np.array_equal(encoder(ids[some], None), together[some])
-
-
-def test_an_id_beyond_the_alphabet_is_an_error():
-    config, tensors = config_and_tensors("no highway")
-    with pytest.raises(ConfigError, match="character id 262, but this model knows 0 to 261"):
-        TokenEncoder(config, tensors, "float32")(np.full((2, 50), 262, np.int16), None)

@@ -101,12 +101,6 @@ def test_calls_leave_no_trace(elmo, tiny_corpus):
     assert torch.equal(vectors(elmo, tiny_corpus), first)
 
 
-def test_sentences_beside_it_do_not_change_a_sentence(elmo, tiny_corpus):
-    together = vectors(elmo, tiny_corpus)
-    for row, sentence in enumerate(tiny_corpus):
-        assert torch.allclose(together[row, : len(sentence)], vectors(elmo, [sentence])[0], atol=CLOSE)
-
-
 @pytest.mark.parametrize("layer_norm", [False, "boundaries", "words", "token"])
 @pytest.mark.parametrize(("sentences", "shape"), [([], (0, 0, 16)), ([[]], (1, 0, 16)), ([[], []], (2, 0, 16))])
 def test_nothing_to_read_gives_nothing(tiny_bilm, layer_norm, sentences, shape):

@@ -18,23 +18,7 @@ SENTENCES = [["the", "cat", "sat"], ["zebra"], ["the", "bank", "of", "the", "riv
 
 
 def _brute_force(trainer: Trainer, sentence: list[str]) -> dict[str, list[float]]:
-    vocabulary = {word: index for index, word in enumerate(trainer.head.vocabulary)}
-    words = ["<S>", *sentence, "</S>"]
-    ids = torch.from_numpy(trainer.bilm.token_map.ids(words).characters)[None]
-    found: dict[str, list[float]] = {}
-    for direction, order in (("forward", list(range(len(words)))), ("backward", list(reversed(range(len(words)))))):
-        lstm = getattr(trainer.bilm, f"{direction}_lstm")
-        state = trainer.bilm.zero_state(1)
-        hidden, cell = state.hidden.chunk(2, dim=2)[0], state.cell.chunk(2, dim=2)[0]
-        nats = []
-        for here, following in zip(order, order[1:], strict=False):
-            vector = trainer.bilm.token_vectors(ids[:, here : here + 1])
-            outputs, hidden, cell = lstm(vector, torch.tensor([1]), hidden, cell)
-            logits = outputs[-1][0, 0] @ trainer.head.weight.t() + trainer.head.bias
-            target = vocabulary.get(words[following], vocabulary["<UNK>"])
-            nats.append(-math.log(torch.softmax(logits, 0)[target].item()))
-        found[direction] = nats
-    return found
+    return {name: _carried_brute_force(trainer, name, [[sentence]])[0] for name in ("forward", "backward")}
 
 
 @pytest.fixture

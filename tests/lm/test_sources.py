@@ -7,7 +7,6 @@ import pytest
 from elmo.errors import ConfigError, TextError
 from elmo.lm.manifest import ELSEWHERE, part_of, read_manifest, source_of
 from elmo.lm.perplexity import BySource, evaluate, scores
-from elmo.lm.sums import Sums
 
 HEADER = "set\tsplit\tdoc\tgroup\tsource\tfirst_line\tlines\n"
 ROWS = (
@@ -120,4 +119,3 @@ def test_sources_add_up_to_the_whole(model, manifest):
 def test_no_document_covers_no_line():
     assert source_of(1, []) == ELSEWHERE
     assert BySource([]).perplexities() == {}
-    assert Sums(("forward",)).num_sentences == 0

@@ -16,11 +16,15 @@ WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
 SENTENCE = ["the", "bank", "was", "steep"]
 
 
+def made(direction: str = "both") -> tuple[BiLM, LMHead]:
+    torch.manual_seed(3)
+    sizes = {"cell_size": 16, "projection_size": 8, "filters": ((1, 4), (2, 4)), "character_dim": 4, "num_highway": 1}
+    return BiLM(BiLMConfig(**sizes, direction=direction)).eval(), LMHead(WORDS, 8).eval()
+
+
 @pytest.fixture
 def language_model() -> tuple[BiLM, LMHead]:
-    torch.manual_seed(3)
-    config = BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
-    return BiLM(config).eval(), LMHead(WORDS, 8).eval()
+    return made()
 
 
 @pytest.fixture(params=["torch", "engine"])
@@ -33,7 +37,7 @@ def by_hand(bilm: BiLM, head: LMHead, direction: str, read: list[str]) -> torch.
     ids = torch.from_numpy(bilm.token_map.ids(read).characters)[None]
     lstm = getattr(bilm, f"{direction}_lstm")
     state = bilm.zero_state(1)
-    hidden, cell = state.hidden.chunk(2, dim=2)[0], state.cell.chunk(2, dim=2)[0]
+    hidden, cell = (part.chunk(len(bilm.lstms), dim=2)[0] for part in state)
     with torch.no_grad():
         for place in range(len(read)):
             outputs, hidden, cell = lstm(bilm.token_vectors(ids[:, place : place + 1]), torch.tensor([1]), hidden, cell)
@@ -69,18 +73,11 @@ def test_the_marked_word_plays_no_part(model):
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_a_model_of_one_direction_has_no_product(direction):
-    torch.manual_seed(3)
-    sizes = {"cell_size": 16, "projection_size": 8, "filters": ((1, 4), (2, 4)), "character_dim": 4, "num_highway": 1}
-    bilm = BiLM(BiLMConfig(**sizes, direction=direction)).eval()
-    head = LMHead(WORDS, 8).eval()
+    bilm, head = made(direction)
     found = substitutes(TorchLanguageModel(bilm, head), SENTENCE, 1, count=3)
     assert list(found) == [direction]
     read = {"forward": ["<S>", "the"], "backward": ["</S>", "steep", "was"]}[direction]
-    ids = torch.from_numpy(bilm.token_map.ids(read).characters)[None]
-    state = bilm.zero_state(1)
-    with torch.no_grad():
-        outputs, _, _ = bilm.lstms[0](bilm.token_vectors(ids), torch.tensor([len(read)]), state.hidden, state.cell)
-        expected = torch.softmax(head.weight @ outputs[-1][0, -1] + head.bias, 0)[3:]
+    expected = by_hand(bilm, head, direction, read)[3:]
     assert [value for _, value in found[direction].best] == pytest.approx(expected.topk(3).values.tolist(), abs=1e-6)
 
 

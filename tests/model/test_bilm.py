@@ -62,17 +62,6 @@ def test_a_batch_of_mixed_lengths_equals_one_by_one(tiny_bilm, tiny_corpus):
         assert largest_difference(together.state.cell[:, row], alone.state.cell[:, 0]) < CLOSE
 
 
-def test_permuted_rows_permute_the_output(tiny_bilm, tiny_corpus):
-    order = [3, 0, 4, 2, 1]
-    straight, turned = run(tiny_bilm, tiny_corpus), run(tiny_bilm, [tiny_corpus[row] for row in order])
-    assert largest_difference(straight.layers[:, order], turned.layers) < CLOSE
-
-
-def test_the_same_call_gives_the_same_bits(tiny_bilm, tiny_corpus):
-    first, second = run(tiny_bilm, tiny_corpus), run(tiny_bilm, tiny_corpus)
-    assert torch.equal(first.layers, second.layers)
-
-
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
 def test_vectors_beyond_a_rows_length_change_nothing(tiny_bilm, garbage):
     vectors = torch.randn(3, 7, 8, generator=torch.Generator().manual_seed(0))
@@ -89,11 +78,6 @@ def test_vectors_beyond_a_rows_length_change_nothing(tiny_bilm, garbage):
     for clean, dirty in zip(*outputs, strict=True):
         assert torch.equal(clean, dirty)
     assert not outputs[0][3][beyond].any()
-
-
-def test_gradients_do_not_change_the_values(tiny_bilm, tiny_corpus):
-    ids = ids_of(tiny_bilm, tiny_corpus)
-    assert largest_difference(tiny_bilm(ids).layers, run(tiny_bilm, tiny_corpus).layers) < CLOSE
 
 
 def test_a_sentence_in_two_pieces_with_the_state_equals_it_in_one(tiny_bilm):
@@ -122,13 +106,6 @@ def test_the_state_given_is_left_as_it_was(tiny_bilm, tiny_corpus):
     run(tiny_bilm, tiny_corpus, state)
     assert torch.equal(state.hidden, before[0])
     assert torch.equal(state.cell, before[1])
-
-
-def test_an_empty_sentence_has_its_boundaries_only(tiny_bilm):
-    output = run(tiny_bilm, [[]])
-    assert output.layers.shape == (3, 1, 2, 16)
-    assert output.mask.all()
-    assert output.state.cell.any()
 
 
 def test_no_sentences_have_no_vectors(tiny_bilm):
@@ -173,6 +150,7 @@ def test_one_direction_alone_is_half_of_both(tiny_bilm, tiny_corpus, direction):
 @pytest.mark.parametrize(
     "settings",
     [
+        {},
         {"skip_connections": False},
         {"cell_clip": None, "projection_clip": None},
         {"cell_clip": 0.1, "projection_clip": 0.05},

@@ -2,7 +2,6 @@
 
 import json
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -91,28 +90,6 @@ def test_mixes_equal_published_vectors(golden):
             mixed = elmo.mix(output)
             np.testing.assert_array_equal(mixed.mask, golden.expected[f"b{index}_mix{number}_mask"])
             assert_close(mixed.mixes[0].detach(), golden.expected[f"b{index}_mix{number}"], golden.tolerance)
-
-
-def test_sentences_give_what_their_ids_give(golden):
-    elmo = ELMo.from_pretrained(golden.files).eval()
-    for batch in golden.batches:
-        by_text, by_ids = elmo(batch), elmo(elmo.character_ids(batch))
-        assert torch.equal(by_text.mask, by_ids.mask)
-        assert_close(by_text.mixes[0].detach(), by_ids.mixes[0].detach().numpy(), golden.tolerance)
-
-
-def test_top_layer_equals_bilm_tf_on_its_own_fixture(shared):
-    folder = shared / "golden" / "bilm_tf_fixture"
-    elmo = ELMo.from_pretrained((folder / "options.json", folder / "lm_weights.hdf5"))
-    lists = json.loads((folder / "lm_embeddings_sentences.json").read_text())
-    batches = [[line.split() for line in lines] for lines in zip(*lists, strict=True)]
-    expected = [h5py.File(folder / f"lm_embeddings_{row}.hdf5") for row in range(3)]
-    for index, (output, _) in enumerate(run(elmo.bilm, batches, elmo.character_ids)):
-        for row, (file, sentence) in enumerate(zip(expected, batches[index], strict=True)):
-            top = output.layers[-1, row, 1 : len(sentence) + 1]
-            assert_close(torch.stack(top.chunk(2, dim=1)), file[str(index)][:], 5e-6)
-    for file in expected:
-        file.close()
 
 
 @pytest.fixture(scope="module")

@@ -18,12 +18,6 @@ def mask():
     return torch.arange(6)[None, :] < torch.tensor([6, 2, 3, 5])[:, None]
 
 
-def test_an_untrained_mix_is_the_mean(layers, mask):
-    mix = ScalarMix(3)
-    assert torch.allclose(mix(layers, mask), layers.mean(dim=0), atol=1e-6)
-    assert mix.weights.tolist() == pytest.approx([1 / 3] * 3)
-
-
 def test_a_mix_is_gamma_times_the_weighted_sum(layers, mask):
     mix = ScalarMix(3, raw_weights=(0.3, -0.7, 1.1))
     with torch.no_grad():
@@ -38,11 +32,6 @@ def test_a_fixed_mix_selects_a_layer_exactly(layers, mask, layer):
     raw = [-9e10] * 3
     raw[layer] = 1.0
     assert torch.equal(ScalarMix(3, raw_weights=raw, train_weights=False)(layers, mask), layers[layer])
-
-
-def test_weights_are_one_tensor_of_raw_numbers(layers):
-    shapes = {name: tuple(parameter.shape) for name, parameter in ScalarMix(3).named_parameters()}
-    assert shapes == {"raw_weights": (3,), "gamma": (1,)}
 
 
 def test_what_is_not_trained_needs_no_gradient(layers, mask):

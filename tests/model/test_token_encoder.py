@@ -39,15 +39,6 @@ def test_vectors_equal_the_reference(activation, num_highway):
     np.testing.assert_allclose(found, plainly(network, ids.numpy()), rtol=1e-9, atol=1e-9)
 
 
-def test_vectors_are_the_same_with_and_without_gradients():
-    network, ids = encoder(), character_ids()
-    with_gradients = network(ids)
-    with torch.no_grad():
-        without = network(ids)
-    assert with_gradients.requires_grad
-    assert torch.allclose(with_gradients, without, atol=1e-6)
-
-
 def test_ids_may_be_of_any_integer_type():
     network, ids = encoder(), character_ids()
     assert ids.dtype == torch.int16
@@ -78,10 +69,6 @@ def test_word_vectors_alone_may_go_without_projection():
     network = encoder(characters="none", num_words=5, word_dim=8, token_projection=False)
     assert torch.equal(network(None, torch.tensor([3, 0])), network.word_embedding[[3, 0]])
     assert not network(None, torch.tensor([0])).any()
-
-
-def test_no_tokens_have_no_vectors():
-    assert encoder()(character_ids([])).shape == (0, 8)
 
 
 def test_missing_ids_are_named():

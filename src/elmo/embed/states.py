@@ -29,7 +29,7 @@ class RowStates:
 
     def __init__(self, config: BiLMConfig) -> None:
         self._config = config
-        self._state: State | None = None
+        self._state = zero_state(config, 0)
         self._lock = ThreadLock()
 
     @contextmanager
@@ -49,27 +49,25 @@ class RowStates:
     @property
     def num_rows(self) -> int:
         """Rows remembered."""
-        return 0 if self._state is None else self._state.hidden.shape[1]
+        return self._state.hidden.shape[1]
 
     def first(self, rows: int) -> State:
         """What a batch of `rows` rows continues."""
         if rows > self.num_rows:
-            zeros = zero_state(self._config, rows - self.num_rows)
-            parts = zip(self._state or zero_state(self._config, 0), zeros, strict=True)
-            self._state = State(*(np.concatenate(pair, axis=1) for pair in parts))
-        assert self._state is not None  # rows is at least 1
+            new = zero_state(self._config, rows - self.num_rows)
+            self._state = State(*(np.concatenate(pair, axis=1) for pair in zip(self._state, new, strict=True)))
         return self._state.rows(slice(rows))
 
     def update(self, new: State) -> None:
-        """The state after a batch, for its rows."""
-        old = self.first(new.hidden.shape[1])
-        _keep_used(old.hidden, new.hidden)
-        _keep_used(old.cell, new.cell)
+        """The state after a batch, of the rows it used: AllenNLP knows them by their layer 0 not summing to zero."""
+        for old_part, new_part in zip(self.first(new.hidden.shape[1]), new, strict=True):
+            used = new_part[0].sum(axis=1) != 0
+            old_part[:, used] = new_part[:, used]
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Forgets some rows, or all."""
         if rows is None:
-            self._state = None
+            self._state = zero_state(self._config, 0)
             return
         rows = list(rows)  # an iterator is used up by the check
         for row in rows:
@@ -78,22 +76,16 @@ class RowStates:
                     f"row {row!r} can't be reset: {self.num_rows} rows are remembered, counted from 0. "
                     "Rows appear with the first batch that has them; reset() forgets all."
                 )
-        if self._state is not None:
-            for part in self._state:
-                part[:, rows] = 0
+        for part in self._state:
+            part[:, rows] = 0
 
     def to_arrays(self) -> dict[str, Float[np.ndarray, "layers rows width"]]:
         """`hidden` (layers, rows, projections) and `cell` (layers, rows, cells); nothing if nothing is remembered."""
-        if self._state is None:
-            return {}
-        return {name: part.copy() for name, part in self._state._asdict().items()}
+        return {name: part.copy() for name, part in self._state._asdict().items()} if self.num_rows else {}
 
     def load_arrays(self, arrays: Mapping[str, Float[np.ndarray, "layers rows width"]]) -> None:
         """The reverse of `to_arrays`."""
-        if not arrays:
-            self._state = None
-            return
-        self._state = checked_state(arrays, self._config, with_rows=True)
+        self._state = checked_state(arrays, self._config, with_rows=True) if arrays else zero_state(self._config, 0)
 
 
 def checked_state(
@@ -118,12 +110,6 @@ def checked_state(
                 "Use a state that this model made."
             )
     return State(*(np.array(arrays[name], np.float32) for name in sizes))
-
-
-def _keep_used(old: Float[np.ndarray, "layers rows width"], new: Float[np.ndarray, "layers rows width"]) -> None:
-    """Writes into `old` the rows of `new` that were used: AllenNLP knows them by their layer 0 not summing to zero."""
-    used = new[0].sum(axis=1) != 0
-    old[:, used] = new[:, used]
 
 
 @dataclass(frozen=True)

@@ -142,11 +142,8 @@ def _matrix(weight: Weight, dtype: ComputeType) -> Matrix:
 
 
 def _linear(tensors: Tensors, name: str, dtype: ComputeType) -> tuple[Matrix, Float[np.ndarray, " padded"]]:
-    return _matrix(tensors[f"{name}.weight"], dtype), _padded(np.asarray(tensors[f"{name}.bias"]))
-
-
-def _padded(bias: Float[np.ndarray, " outer"]) -> Float[np.ndarray, " padded"]:
-    return np.pad(bias, (0, -len(bias) % PANEL))
+    bias = np.asarray(tensors[f"{name}.bias"])
+    return _matrix(tensors[f"{name}.weight"], dtype), np.pad(bias, (0, -len(bias) % PANEL))
 
 
 def in_order_of_characters(weight: Float[np.ndarray, "filters dim width"]) -> Float[np.ndarray, "filters span"]:

@@ -40,11 +40,7 @@ class ProjectedLSTMLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(gates))
         projection = nn.Parameter(torch.empty(size, config.cell_size)) if config.has_lstm_projection else None
         self.register_parameter("projection_weight", projection)
-        self._initialize()
-
-    def _initialize(self) -> None:
         # TensorFlow 1 keeps input and recurrent weights in one matrix, and Glorot's bound is that matrix's.
-        gates, size = self.input_weight.shape
         bound = math.sqrt(6 / (2 * size + gates))
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.recurrent_weight, -bound, bound)

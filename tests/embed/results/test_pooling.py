@@ -1,8 +1,6 @@
 """One vector for a sentence: each pool against its definition, and what a call gives in each type."""
 
-import subprocess
 import sys
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -10,9 +8,8 @@ import pandas
 import pytest
 import torch
 
-import elmo
 from elmo.embed.embedder import Embedder
-from elmo.embed.results.pooling import Pool, normalized, pooled
+from elmo.embed.results.pooling import Pool, normalized
 from elmo.errors import ConfigError, MissingExtraError
 
 SENTENCES = [["the", "bank", "was", "steep"], [], ["yes"], ["a", "", "b"]]
@@ -131,17 +128,3 @@ def test_a_table_without_pandas_is_told_with_the_way_to_install_it(embedder, mon
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"pandas.*pyelmo\[data\]"):
         embedder.embed(SENTENCES, output="pandas")
-
-
-def test_pooling_needs_no_torch():
-    root = str(Path(elmo.__file__).parents[1])
-    code = (
-        f"import sys; sys.path.insert(0, {root!r}); import elmo.embed.results.pooling, elmo.embed.results.output; "
-        "sys.exit('torch' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_pool_none_changes_nothing():
-    vectors = np.ones((2, 3, 4), np.float32)
-    assert pooled(vectors, None) is vectors

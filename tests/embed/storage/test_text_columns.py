@@ -10,7 +10,7 @@ from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import storable
-from elmo.errors import OutputError, TextError, TextWarning
+from elmo.errors import TextError, TextWarning
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 RAW = "It rained. We stayed in (London).\n\n비가 왔다. 우리는 남았다.\nend\n"
@@ -98,7 +98,7 @@ def test_boundaries_stand_among_the_tokens(tiny_checkpoint, raw, tmp_path, suffi
         row = vectors.row(3)
         assert row.tokens == ["<S>", "end", "</S>"]
         assert row.spans.tolist() == [[-1, -1], [0, 3], [-1, -1]]
-        assert vectors[3].shape[1] == 3
+        assert (vectors[3].shape[1], vectors[1].shape[1]) == (3, 2)  # also on a blank line
         assert len(vectors.to_pandas()) == sum(array.shape[1] for array in vectors)
 
 
@@ -153,22 +153,6 @@ def test_tokens_that_a_file_can_not_hold_are_marked(embedder, tmp_path, suffix):
     with read_vectors(tmp_path / f"v{suffix}") as vectors:
         assert vectors.row(0).tokens == ["a\u2400b", "c"]
     assert storable("\ud800") == "?"
-
-
-def test_a_text_that_changes_between_two_readings_is_noticed(embedder, raw, tmp_path, monkeypatch):
-    from elmo.embed.corpus import embed_corpus as module
-
-    def change(*arguments, real=module.planned_text, **named):
-        plan = real(*arguments, **named)
-        raw.write_text("other words entirely here\n\na\nb\n", encoding="utf-8")
-        return plan
-
-    monkeypatch.setattr(module, "planned_text", change)
-    for suffix in (".h5", ".npy"):
-        raw.write_text(RAW, encoding="utf-8")
-        with pytest.raises((TextError, OutputError), match="the text changed"):
-            embed_corpus(embedder, raw, tmp_path / f"v{suffix}", tokenizer="unicode")
-        assert not (tmp_path / f"v{suffix}").exists()
 
 
 def test_python_is_warned_of_raw_text_and_auto_takes_it_apart(embedder, raw, tmp_path):

@@ -64,13 +64,6 @@ def test_hdf5_has_the_layout_of_allennlp(embedder, text, lines, tmp_path):
     assert index["the cat sat on the mat ."] == "3"
 
 
-def test_sentences_can_be_left_out(embedder, text, tmp_path):
-    embed_corpus(embedder, text, tmp_path / "vectors.h5", forget_sentences=True)
-    with h5py.File(tmp_path / "vectors.h5") as file:
-        assert "sentence_to_index" not in file
-        assert "tokens" not in file["text"]
-
-
 def test_npy_is_one_array_for_numpy_alone(embedder, text, lines, tmp_path):
     embed_corpus(embedder, text, tmp_path / "vectors.npy")
     numbers = np.load(tmp_path / "vectors.npy", mmap_mode="r")
@@ -103,14 +96,6 @@ def test_threads_that_read_one_parquet_file_get_their_own_rows(embedder, text, t
                 assert np.array_equal(vectors[row], expected[row]) and vectors.row(row).line == lines[row]
 
         run_at_once(read, 3)
-
-
-def test_boundaries_have_vectors_on_blank_lines_too(tiny_checkpoint, text, tmp_path):
-    from elmo.embed.embedder import Embedder
-
-    embed_corpus(Embedder(tiny_checkpoint, keep_boundaries=True), text, tmp_path / "vectors.npy", layers="top")
-    with read_vectors(tmp_path / "vectors.npy") as vectors:
-        assert (vectors[0].shape, vectors[1].shape) == ((9, 16), (2, 16))
 
 
 def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
