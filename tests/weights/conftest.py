@@ -1,6 +1,7 @@
 """Small models with random weights."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
+from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.write import write as write_native
 from elmo.weights.shapes import network_shapes
-from elmo.weights.tensorflow.crc32c import masked_crc32c
 
 SMALL = {"character_dim": 3, "filters": ((1, 2), (2, 3)), "num_highway": 1, "cell_size": 6, "projection_size": 4}
 WORDS = ["<S>", "</S>", "<UNK>", "the", "", "책"]
@@ -48,6 +50,20 @@ def random_word_checkpoint() -> Callable[..., Checkpoint]:
 
 
 @pytest.fixture
+def published(tmp_path, random_checkpoint) -> Path:
+    """A folder of AllenNLP's format."""
+    write_allennlp(random_checkpoint(), tmp_path / "published")
+    return tmp_path / "published"
+
+
+@pytest.fixture
+def native(tmp_path, random_checkpoint) -> Path:
+    """A model folder in our own format."""
+    write_native(random_checkpoint(), tmp_path / "native")
+    return tmp_path / "native"
+
+
+@pytest.fixture
 def random_softmax() -> dict[str, np.ndarray]:
     """A softmax over `WORDS` for the tiny models."""
     random = np.random.default_rng(8)
@@ -72,42 +88,3 @@ def _require_equal(found: Checkpoint, wanted: Checkpoint) -> None:
 def require_equal() -> Callable[[Checkpoint, Checkpoint], None]:
     """Asserts that two checkpoints are the same model, bit for bit."""
     return _require_equal
-
-
-def _varint(number: int) -> bytes:
-    parts = bytearray()
-    while number > 0x7F:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*parts, number])
-
-
-def _table_entry(key: bytes, value: bytes, shared: int = 0) -> bytes:
-    """`key` without the `shared` bytes that it begins with as the key before it does."""
-    return b"".join(map(_varint, (shared, len(key), len(value)))) + key + value
-
-
-def _index_of(entries: bytes, *, handles: int = 1) -> bytes:
-    """A sorted table of one block, named `handles` times by its index block."""
-
-    def stored(block: bytes) -> bytes:
-        block += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
-        return block + masked_crc32c(block).to_bytes(4, "little")
-
-    data = stored(entries)
-    handle = _varint(0) + _varint(len(data) - 5)
-    index = stored(b"".join(_table_entry(b"%07d" % number, handle) for number in range(handles)))
-    footer = _varint(0) + _varint(0) + _varint(len(data)) + _varint(len(index) - 5)
-    return data + index + footer.ljust(40, b"\0") + (0xDB4775248B80FB57).to_bytes(8, "little")
-
-
-@pytest.fixture
-def table_entry() -> Callable[..., bytes]:
-    """`table_entry(key, value, shared)`: an entry of a TensorFlow index, made by hand."""
-    return _table_entry
-
-
-@pytest.fixture
-def index_of() -> Callable[..., bytes]:
-    """`index_of(entries, handles=1)`: a TensorFlow index with these entries, however odd they are."""
-    return _index_of

@@ -13,23 +13,9 @@ from hypothesis import strategies as st
 
 from elmo.errors import ElmoError, WeightFileError
 from elmo.weights.allennlp.read import read as read_allennlp
-from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.native.read import read as read_checkpoint
-from elmo.weights.native.write import write as write_checkpoint
 
 LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
-
-
-@pytest.fixture
-def published(tmp_path, random_checkpoint):
-    write_allennlp(random_checkpoint(), tmp_path / "published")
-    return tmp_path / "published"
-
-
-@pytest.fixture
-def native(tmp_path, random_checkpoint):
-    write_checkpoint(random_checkpoint(), tmp_path / "native")
-    return tmp_path / "native"
 
 
 def read_published(folder):

@@ -18,16 +18,6 @@ from elmo.weights.native.names import CONFIG_FILE, SOFTMAX_FILE, VOCABULARY_FILE
 from elmo.weights.published.sources import is_published
 from elmo.weights.shapes import network_shapes
 
-# The part of the network each tensor belongs to, by how its name begins.
-_PARTS = {
-    "token_encoder.character_embedding": "character_embedding",
-    "token_encoder.convolutions": "convolutions",
-    "token_encoder.highways": "highways",
-    "token_encoder.word_embedding": "word_embedding",
-    "token_encoder.projection": "token_projection",
-    "forward_lstm": "forward_lstm",
-    "backward_lstm": "backward_lstm",
-}
 _WITH_PADDING_ROW = ("character_embedding", "word_embedding")
 
 
@@ -109,7 +99,7 @@ def count_parameters(config: BiLMConfig) -> dict[str, int]:
     """Trained parameters of each part of the network, without the softmax and without the zero rows of id 0."""
     counts: Counter[str] = Counter()
     for name, shape in network_shapes(config):
-        part = next(part for begin, part in _PARTS.items() if name.startswith(begin))
+        part = name.removeprefix("token_encoder.").partition(".")[0].replace("projection", "token_projection")
         counts[part] += prod(shape) - (shape[1] if part in _WITH_PADDING_ROW else 0)
     return dict(counts)
 

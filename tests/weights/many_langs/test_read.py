@@ -253,13 +253,6 @@ def test_published_architecture_has_the_published_sizes():
     )
 
 
-def test_weights_are_reordered_into_our_gates(folder):
-    theirs = torch.load(folder / "encoder.pkl", weights_only=True)["backward_layer_1.input_linearity.weight"].numpy()
-    ours = many_langs.read(folder).tensors["backward_lstm.layers.1.input_weight"]
-    i, f, j, o = np.split(theirs, 4)
-    assert np.array_equal(ours, np.concatenate([i, f, o, j]))
-
-
 @pytest.mark.parametrize(
     ("architecture", "message"),
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from elmo.config import PUBLISHED_SIZES, BiLMConfig
+from elmo.config import BiLMConfig
 from elmo.disk import atomic
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.text.characters import CharacterMap
@@ -22,7 +22,6 @@ from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native import tensor_file
 from elmo.weights.native.read import read
 from elmo.weights.native.write import write
-from elmo.weights.shapes import network_shapes
 
 MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 
@@ -75,13 +74,8 @@ def test_every_part_comes_back_bit_for_bit(written, full_checkpoint, require_equ
     require_equal(found, full_checkpoint)
     for field in ("vocabulary", "source_format", "source_hash", "metadata"):
         assert getattr(found, field) == getattr(full_checkpoint, field)
-    assert sorted(path.name for path in written.iterdir()) == [
-        "config.json",
-        "model.safetensors",
-        "softmax.safetensors",
-        "vocab.txt",
-        "warm_state.safetensors",
-    ]
+    names = {"config.json", "model.safetensors", "softmax.safetensors", "vocab.txt", "warm_state.safetensors"}
+    assert {path.name for path in written.iterdir()} == names
 
 
 def test_a_model_of_characters_and_words_comes_back_with_its_token_map(tmp_path, random_checkpoint, require_equal):
@@ -103,25 +97,18 @@ def test_config_json_has_the_documented_keys_and_no_paths(written, tmp_path):
     assert str(tmp_path) not in text
 
 
-def test_a_folder_of_an_earlier_version_states_no_hashes(written):
-    edit_config(written, lambda facts: facts.pop("sha256"))
-    edit_config(written, lambda facts: facts["architecture"].update(max_characters_per_token=40))
-    assert read(written).token_map.characters.max_characters_per_token == 40
-
-
 def test_facts_may_be_edited(written):
     edit_config(written, lambda facts: facts["metadata"].update(license="MIT"))
     assert read(written).metadata["license"] == "MIT"
 
 
-def test_other_words_than_were_written_are_refused(tmp_path, full_checkpoint):
-    write(full_checkpoint, tmp_path / "model")
-    words = (tmp_path / "model" / "vocab.txt").read_bytes()
-    (tmp_path / "model" / "vocab.txt").write_bytes(words.replace(b"the", b"thf"))
+def test_other_words_than_were_written_are_refused(written):
+    words = (written / "vocab.txt").read_bytes()
+    (written / "vocab.txt").write_bytes(words.replace(b"the", b"thf"))
     with pytest.raises(WeightFileError, match="vocab.txt has the SHA-256 .*, but config.json states"):
-        read(tmp_path / "model")
-    (tmp_path / "model" / "vocab.txt").unlink()
-    assert read(tmp_path / "model").vocabulary is None
+        read(written)
+    (written / "vocab.txt").unlink()
+    assert read(written).vocabulary is None
 
 
 def test_tokens_that_were_written_must_be_there(tmp_path, random_checkpoint):
@@ -210,6 +197,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f.update(format_version="1"), "format_version is '1', but"),
         (lambda f: f.pop("format_version"), r"has no format_version \(its keys: .*a model of another kind"),
         (lambda f: f.pop("source_hash"), "key 'source_hash' is missing"),
+        (lambda f: f.pop("sha256"), "key 'sha256' is missing"),
         (lambda f: f.update(extra=1), "key 'extra' is unknown"),
         (lambda f: f["metadata"].update(data=3), "must be text"),
         (lambda f: f.update(architecture=[]), "'architecture' is"),
@@ -218,11 +206,7 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f["architecture"].update(num_layers=2.0), "num_layers must be a whole number .*2.0"),
         (lambda f: f["architecture"].update(num_layers=999), "'forward_lstm.layers.2.input_weight' is missing"),
         (lambda f: f["architecture"].update(num_highway=1000), "'token_encoder.highways.1.transform.weight' is miss"),
-        (lambda f: f["architecture"].update(activation="gelu"), "activation must be .*'gelu'"),
-        (lambda f: f["architecture"].update(forget_bias=None), "forget_bias must be a finite number .*None"),
-        (lambda f: f["architecture"].update(filters=[[1.5, 2]]), "filters must be a list of"),
         (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* states"),
-        (lambda f: f["architecture"].update(cell_clip=5.0), "'architecture' has the SHA-256 .* Get the model again"),
         (lambda f: f["sha256"].update(architecture="0" * 64), "'architecture' has the SHA-256 .* was changed"),
         (lambda f: f["sha256"].update({"vocab.txt": 1}), "under metadata and sha256 must be text"),
         (lambda f: f.update(sha256=[]), "under metadata and sha256 must be text"),
@@ -302,13 +286,6 @@ def test_a_softmax_in_int8_has_a_byte_for_each_value_and_keeps_its_values(tmp_pa
         assert stored[name].dtype == (np.int8 if is_matrix else np.float32)
         steps = np.abs(tensor).max(axis=1, keepdims=True) / 127 if is_matrix else 0
         assert (np.abs(found[name] - tensor) <= 0.51 * steps).all()
-
-
-def test_an_adaptive_softmax_is_written_and_read(tmp_path, full_checkpoint):
-    softmax = adaptive_softmax(full_checkpoint.config.projection_size)
-    write(replace(full_checkpoint, softmax=softmax), tmp_path / "model")
-    found = read(tmp_path / "model").softmax
-    assert {name: tensor.shape for name, tensor in found.items()} == {name: t.shape for name, t in softmax.items()}
 
 
 @pytest.mark.parametrize(
@@ -470,18 +447,6 @@ def test_the_content_hash_is_the_same_in_every_format(written, tmp_path, full_ch
     write_allennlp(full_checkpoint, tmp_path / "published")
     published = read_allennlp(tmp_path / "published" / "options.json", tmp_path / "published" / "weights.hdf5")
     assert content_hash(published) == content_hash(read(written)) == content_hash(full_checkpoint)
-
-
-def test_expected_shapes_of_the_original_model():
-    shapes = dict(network_shapes(PUBLISHED_SIZES["original"]))
-    assert shapes["token_encoder.character_embedding"] == (262, 16)
-    assert shapes["token_encoder.convolutions.6.weight"] == (1024, 16, 7)
-    assert shapes["token_encoder.highways.1.gate.weight"] == (2048, 2048)
-    assert shapes["token_encoder.projection.weight"] == (512, 2048)
-    assert shapes["backward_lstm.layers.1.recurrent_weight"] == (16384, 512)
-    assert shapes["backward_lstm.layers.1.projection_weight"] == (512, 4096)
-    padding = 16
-    assert sum(int(np.prod(shape)) for shape in shapes.values()) - padding == 93_600_848
 
 
 def test_a_model_is_described_in_figures(full_checkpoint):

@@ -26,31 +26,24 @@ FORMAT_VERSION = 1
 # card are text for people, who may edit them.
 _HASHES_KEY = "sha256"
 _HASHED_FILES = (VOCABULARY_FILE, TOKENS_FILE)
-_CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata")
+_CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata", _HASHES_KEY)
 
 
 def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     """The content of config.json for a checkpoint whose other files are in `folder`."""
-    values = (
-        FORMAT_VERSION,
-        asdict(checkpoint.config),
-        checkpoint.source_format,
-        checkpoint.source_hash,
-        checkpoint.metadata,
-    )
-    facts = dict(zip(_CONFIG_KEYS, values, strict=True))
-    files = [folder / name for name in _HASHED_FILES]
-    hashes = {path.name: file_hash(path) for path in files if path.is_file()}
-    hashes["architecture"] = text_hash(json.dumps(facts["architecture"], sort_keys=True))
-    return facts | {_HASHES_KEY: hashes}
+    architecture = asdict(checkpoint.config)
+    hashes = {name: file_hash(folder / name) for name in _HASHED_FILES if (folder / name).is_file()}
+    hashes["architecture"] = text_hash(json.dumps(architecture, sort_keys=True))
+    origin = (checkpoint.source_format, checkpoint.source_hash, checkpoint.metadata)
+    return dict(zip(_CONFIG_KEYS, (FORMAT_VERSION, architecture, *origin, hashes), strict=True))
 
 
 def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
     """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json states.
 
-    Folders written by earlier versions state none. A file that may be left out of a model folder may be missing.
+    A file that may be left out of a model folder may be missing.
     """
-    hashes = facts.get(_HASHES_KEY, {})
+    hashes = facts[_HASHES_KEY]
     found = {"architecture": text_hash(json.dumps(facts["architecture"], sort_keys=True))}
     found |= {name: file_hash(folder / name) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
     for name, sha256 in hashes.items():
@@ -86,12 +79,12 @@ def read_facts(path: Path) -> dict[str, Any]:
             f"{path}: format_version is {shown(version)}, but this elmo reads {FORMAT_VERSION}: a newer elmo wrote it, "
             "or the file is damaged. Upgrade with 'pip install --upgrade pyelmo', or get the model again."
         )
-    if wrong := sorted((facts.keys() ^ {*_CONFIG_KEYS}) - {_HASHES_KEY}):
+    if wrong := sorted(facts.keys() ^ {*_CONFIG_KEYS}):
         raise WeightFileError(
             f"{path}: key {shown(wrong[0])} is {'unknown' if wrong[0] in facts else 'missing'}; the keys are "
-            f"{', '.join((*_CONFIG_KEYS, _HASHES_KEY))}. Get the model again; your own facts belong under 'metadata'."
+            f"{', '.join(_CONFIG_KEYS)}. Get the model again; your own facts belong under 'metadata'."
         )
-    sections = [facts["metadata"], facts.get(_HASHES_KEY, {})]
+    sections = [facts["metadata"], facts[_HASHES_KEY]]
     texts = [facts["source_format"], facts["source_hash"]]
     texts += [value for section in sections for value in (section.values() if isinstance(section, dict) else [None])]
     if not all(isinstance(value, str) for value in texts):

@@ -27,7 +27,6 @@ from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import finite_float32
-from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle, index_of
 
 STATE_FILE = "checkpoint"
@@ -64,8 +63,7 @@ def recognizes(path: Path) -> bool:
     path = Path(path)
     if path.is_dir():
         return (path / STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
-    prefix = _without_suffix(path)
-    return is_file(index_of(prefix)) or (is_file(prefix) and is_table(prefix))
+    return is_file(index_of(_without_suffix(path)))
 
 
 def read(path: Path, *, vocabulary: Path | None = None) -> Checkpoint:
@@ -132,7 +130,7 @@ def _latest(state_file: Path) -> str | None:
 
 
 def _existing(prefix: Path, reason: str) -> Path:
-    if is_file(index_of(prefix)) or is_file(prefix):
+    if is_file(index_of(prefix)):
         return prefix
     saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
     raise WeightFileError(

@@ -15,7 +15,7 @@ Source: LevelDB's `table_format.md`; protobuf.dev, "Encoding".
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo.disk.bounded import open_regular, read_bytes, readable
+from elmo.disk.bounded import read_bytes, readable
 from elmo.errors import WeightFileError
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 
@@ -27,14 +27,6 @@ _MAX_BYTES = 4 << 20
 # Keys share their beginnings in the file: a chain of them could grow with the square of the file.
 _MAX_EXPANSION = 8
 _BYTES_BESIDE = 1 << 16
-
-
-def is_table(path: Path) -> bool:
-    """Whether the file, which must be a regular one, ends like a sorted table."""
-    with open_regular(path) as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - len(_MAGIC)))
-        return file.read() == _MAGIC
 
 
 def read_table(path: Path) -> dict[bytes, bytes]:

@@ -18,7 +18,7 @@ from elmo.disk.bounded import open_regular, readable
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
-from elmo.weights.tensorflow.sorted_table import Value, is_table, read_fields, read_table, signed
+from elmo.weights.tensorflow.sorted_table import Value, read_fields, read_table, signed
 
 # DataType of types.proto -> numpy; other types (strings, resources) are not read.
 _TYPES = {
@@ -35,8 +35,6 @@ _TYPES = {
     22: "u4",
     23: "u8",
 }
-# What numpy can hold; no tensor of a biLM has more than 4.
-_MAX_DIMENSIONS = 32
 _GET = "Get the checkpoint's files again, all of them from one save."
 
 
@@ -59,7 +57,6 @@ class TensorBundle:
 
     def __init__(self, prefix: Path) -> None:
         self.index = index_of(prefix)
-        _refuse_first_version(prefix, self.index)
         table = read_table(self.index)
         try:
             header = read_fields(table.pop(b""))
@@ -124,14 +121,6 @@ def index_of(prefix: Path) -> Path:
     return prefix.with_name(f"{prefix.name}.index")
 
 
-def _refuse_first_version(prefix: Path, index: Path) -> None:
-    if not index.exists() and prefix.is_file() and is_table(prefix):
-        raise WeightFileError(
-            f"{prefix}: is a checkpoint in TensorFlow's first format (one file, before version 1.0), which is not "
-            "read here. Load it with TensorFlow once and save it with tf.train.Saver(write_version=SaverDef.V2)."
-        )
-
-
 def _entry(data: bytes) -> _Entry:
     fields = read_fields(data)
     return _Entry(
@@ -147,8 +136,6 @@ def _entry(data: bytes) -> _Entry:
 
 def _shape(data: bytes) -> tuple[int, ...]:
     sizes = read_fields(data).get(2, [])
-    if len(sizes) > _MAX_DIMENSIONS:
-        raise ValueError(f"a tensor has {len(sizes):,} dimensions, at most {_MAX_DIMENSIONS} are read")
     return tuple(signed(_number(read_fields(size), 1)) for size in sizes if isinstance(size, bytes))
 
 
