@@ -211,8 +211,9 @@ def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm
         index.search(np.ones(3), 1)
     with pytest.raises(ConfigError, match="not finite"):
         index.search(np.full(index.dim, np.nan), 1)
-    with pytest.raises(ConfigError, match="layer is 3, but the index has layers 0 to 2"):
-        index.search(np.ones(index.dim), 3)
+    for center in (False, True):
+        with pytest.raises(ConfigError, match="layer is 3, but the index has layers 0 to 2"):
+            index.search(np.ones(index.dim), 3, center=center)
     tiny_bilm.token_encoder.projection.bias.data += 1
     with pytest.raises(ConfigError, match="was built with tiny"):
         require_model(index, Embedder(tiny_bilm))
@@ -340,14 +341,20 @@ def test_static_neighbors_leave_the_word_out():
     assert static_neighbors(static, "unknown") == []
 
 
-def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
-    text = [["배가", "크다"], ["배를", "먹었다"], ["배우가", "왔다"], ["배에서도", "보인다"], ["말이", "온다"]]
-    build_index(text, embedder, tmp_path / "index")
-    index = ContextIndex(tmp_path / "index")
-    for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1, noun="배"):
-        assert {hit.word for hit in layer["same"]} == {"배가", "배를", "배에서도"}
-        assert {hit.word for hit in layer["other"]}.isdisjoint({"배가", "배를", "배에서도"})
-    assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))
+@pytest.mark.parametrize(
+    ("text", "query", "asked", "forms"),
+    [
+        ("배가 크다|배를 먹었다|배우가 왔다|배에서도 보인다", "큰 배는 온다", {"noun": "배"}, "배가 배를 배에서도"),
+        ("배를 탔다|차를 타고|나무가 탁자로|재가 탄", "불에 타는 집", {"verb": "타다"}, "탔다 타고 탄"),
+    ],
+)
+def test_the_forms_of_a_noun_or_verb_are_occurrences_of_one_word(embedder, tmp_path, text, query, asked, forms):
+    build_index([sentence.split() for sentence in text.split("|")], embedder, tmp_path / "index")
+    index, expected = ContextIndex(tmp_path / "index"), set(forms.split())
+    for layer in neighbors(index, embedder, query.split(), place=1, **asked):
+        assert {hit.word for hit in layer["same"]} == expected
+        assert {hit.word for hit in layer["other"]}.isdisjoint(expected)
+    assert all(not layer["same"] for layer in neighbors(index, embedder, query.split(), place=1))
 
 
 @pytest.mark.parametrize(("noun", "verb"), [("사과", None), ("", None), ("배", "먹다")])
@@ -357,15 +364,6 @@ def test_a_noun_or_verb_of_which_the_text_has_no_form_is_refused(embedder, tmp_p
     with pytest.raises(ConfigError, match=r"(noun|verb) must be a Korean .* that .*index has in some form"):
         require_forms(index, noun, verb)
     require_forms(index, "배", "오다")
-
-
-def test_a_verbs_forms_are_occurrences_of_one_word(embedder, tmp_path):
-    text = [["배를", "탔다"], ["차를", "타고"], ["나무가", "탁자로"], ["재가", "탄"], ["말이", "온다"]]
-    build_index(text, embedder, tmp_path / "index")
-    index = ContextIndex(tmp_path / "index")
-    for layer in neighbors(index, embedder, ["불에", "타는", "집"], place=1, verb="타다"):
-        assert {hit.word for hit in layer["same"]} == {"탔다", "타고", "탄"}
-        assert {hit.word for hit in layer["other"]}.isdisjoint({"탔다", "타고", "탄"})
 
 
 def test_names_that_are_not_utf8_are_kept(embedder, tmp_path):

@@ -116,32 +116,29 @@ def _chosen(
     sentences: Iterable[Sequence[str]], max_tokens: int, sample: bool, seed: int
 ) -> tuple[list[tuple[str, ...]], int]:
     """The sentences of the index, and the tokens of the whole text. Sentences without tokens are left out."""
-    if sample:
-        return _sampled([tuple(sentence) for sentence in sentences if sentence], max_tokens, seed)
     chosen: list[tuple[str, ...]] = []
     taken = in_source = 0
-    for sentence in sentences:
-        in_source += len(sentence)
-        if sentence and taken + len(sentence) <= max_tokens and taken == in_source - len(sentence):
-            chosen.append(tuple(sentence))
-            taken += len(sentence)
-    return _checked(chosen, in_source, max_tokens)
-
-
-def _sampled(sentences: list[tuple[str, ...]], max_tokens: int, seed: int) -> tuple[list[tuple[str, ...]], int]:
-    in_source = sum(map(len, sentences))
-    sentences = [sentence for sentence in sentences if len(sentence) <= max_tokens]
-    order = np.random.default_rng(seed).permutation(len(sentences))
-    tokens = np.cumsum([len(sentences[place]) for place in order]) if sentences else np.zeros(0, dtype=np.int64)
-    places = np.sort(order[: int(np.searchsorted(tokens, max_tokens, side="right"))])
-    return _checked([sentences[place] for place in places], in_source, max_tokens)
-
-
-def _checked(chosen: list[tuple[str, ...]], in_source: int, max_tokens: int) -> tuple[list[tuple[str, ...]], int]:
+    if sample:
+        whole = [tuple(sentence) for sentence in sentences if sentence]
+        chosen, in_source = _sampled(whole, max_tokens, seed), sum(map(len, whole))
+    else:
+        for sentence in sentences:
+            in_source += len(sentence)
+            if sentence and taken + len(sentence) <= max_tokens and taken == in_source - len(sentence):
+                chosen.append(tuple(sentence))
+                taken += len(sentence)
     if not chosen:
         what = "has no tokens" if in_source == 0 else f"begins with a sentence of more than {max_tokens:,} tokens"
         raise TextError(f"the text {what}, so there is nothing to index. Name another text or raise the limit.")
     return chosen, in_source
+
+
+def _sampled(sentences: list[tuple[str, ...]], max_tokens: int, seed: int) -> list[tuple[str, ...]]:
+    sentences = [sentence for sentence in sentences if len(sentence) <= max_tokens]
+    order = np.random.default_rng(seed).permutation(len(sentences))
+    tokens = np.cumsum([len(sentences[place]) for place in order])
+    places = np.sort(order[: int(np.searchsorted(tokens, max_tokens, side="right"))])
+    return [sentences[place] for place in places]
 
 
 def _write_text(folder: Path, sentences: Sequence[tuple[str, ...]]) -> dict[str, int]:
@@ -166,7 +163,10 @@ def _write_layers(
 ) -> list[np.memmap]:
     num_tokens = sum(map(len, sentences))
     rows = [len(words), *[num_tokens] * (embedder.num_layers - 1)]
-    arrays = [_new_array(folder / files.layer_file(layer), (n, embedder.layer_dim)) for layer, n in enumerate(rows)]
+    arrays = [
+        np.lib.format.open_memmap(folder / files.layer_file(layer), "w+", np.float16, (count, embedder.layer_dim))
+        for layer, count in enumerate(rows)
+    ]
     lengths = np.empty((embedder.num_layers, num_tokens), dtype=np.float32)
     start = 0
     embedded = Count(progress, "embedding", len(sentences), "sentences")
@@ -182,7 +182,3 @@ def _write_layers(
     for array in arrays:
         array.flush()
     return arrays
-
-
-def _new_array(path: Path, shape: tuple[int, int]) -> np.memmap:
-    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=shape)

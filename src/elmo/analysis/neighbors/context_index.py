@@ -146,22 +146,20 @@ class ContextIndex:
         require_value("count", count, PositiveInt)
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
-        found_in = layer if isinstance(layer, Layer) and not center and self.facts.is_approximate else 0
-        if which == "any" and not self._checked(found_in):
-            return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
         if which == "same" and not center:  # a few tokens: no need to read all vectors
             tokens = np.flatnonzero(is_word)
             cosines = self._few_cosines(tokens, layer, direction)
             return self._best(cosines, count, {not_sentence}, each_word_once=False, tokens=tokens)
-        if found_in := self._checked(found_in):
+        if self.facts.is_approximate and isinstance(layer, Layer) and self._checked(layer) > 0 and not center:
             allowed = ~is_word if which == "other" else None
-            hits = self._found(direction, found_in, count, {not_sentence}, allowed)
+            hits = self._found(direction, self._checked(layer), count, {not_sentence}, allowed)
             if len(hits) == count:
                 return hits
         excluded = is_word if which == "other" else ~is_word if which == "same" else False
-        cosines = np.where(excluded, -np.inf, self._compared(vector, layer, center))
+        compared = self._centered(vector, layer) if center else self._cosines(direction, layer)
+        cosines = np.where(excluded, -np.inf, compared)
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
 
     def _found(
@@ -195,31 +193,32 @@ class ContextIndex:
         """The mean of all tokens' vectors, as float32."""
         if not isinstance(layer, Layer):
             return _sum(weight * self.mean(i) for i, weight in enumerate(self.checked_weights(layer)))
-        with self._lock:
-            found = self._means.get(self._checked(layer))
-        if found is None:
-            found = self._means[self._checked(layer)] = self._summed(self._checked(layer)) / np.float32(len(self))
-        return found
+        layer = self._checked(layer)
+        if layer not in self._means:
+            total = np.zeros(self.dim)
+            for tokens in self._chunks():
+                total += self._lengths[layer, tokens] @ self.vectors(tokens, layer)
+            self._means[layer] = total.astype(np.float32) / np.float32(len(self))
+        return self._means[layer]
 
-    def _summed(self, layer: int) -> Float[np.ndarray, " dim"]:
-        total = np.zeros(self.dim)
+    def _chunks(self) -> Iterator[Int[np.ndarray, " tokens"]]:
+        """All tokens, so many at a time that their vectors fit into memory."""
         for start in range(0, len(self), _CHUNK_ROWS):
-            tokens = np.arange(start, min(start + _CHUNK_ROWS, len(self)))
-            total += self._lengths[layer, tokens] @ self.vectors(tokens, layer)
-        return total.astype(np.float32)
+            yield np.arange(start, min(start + _CHUNK_ROWS, len(self)))
 
-    def _compared(
-        self, vector: Float[np.ndarray, " dim"], layer: LayerOrWeights, center: bool
-    ) -> Float[np.ndarray, " tokens"]:
-        """The cosine of each token's vector to `vector`; with `center` both without the mean m.
+    def _cosines(self, direction: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
+        if isinstance(layer, Layer):
+            return self._products(direction, self._checked(layer))
+        return self._dots(direction, layer) / self._mixed_lengths(self.checked_weights(layer))
 
-        Then it is (x - m) . d / |x - m| with d the direction of `vector` - m, and |x - m|^2 = |x|^2 - 2 x . m + |m|^2:
-        two products with the stored vectors, and no copy of them.
+    def _centered(self, vector: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
+        """The cosine of each token's vector to `vector`, both without the mean m.
+
+        It is (x - m) . d / |x - m| with d the direction of `vector` - m, and |x - m|^2 = |x|^2 - 2 x . m + |m|^2: two
+        products with the stored vectors, and no copy of them.
         """
-        if not center:
-            return self._cosines(self._direction(vector), layer)
+        mean = self.mean(layer)  # which refuses a layer that isn't there
         weights = np.eye(self.num_layers)[layer] if isinstance(layer, Layer) else self.checked_weights(layer)
-        mean = self.mean(layer)
         direction = self._direction(vector - mean)
         # Of the vectors as they are stored: their directions in half precision are not quite of length 1.
         squares = self._mixed_lengths(weights) ** 2 - 2 * self._dots(mean, layer) + mean @ mean
@@ -231,9 +230,7 @@ class ContextIndex:
         weights = (
             {self._checked(layer): 1.0} if isinstance(layer, Layer) else dict(enumerate(self.checked_weights(layer)))
         )
-        return _sum(
-            weight * self._lengths[i] * self._of_tokens(self._products(vector, i), i) for i, weight in weights.items()
-        )
+        return _sum(weight * self._lengths[i] * self._products(vector, i) for i, weight in weights.items())
 
     def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
         if vector.shape != (self.dim,):
@@ -246,16 +243,6 @@ class ContextIndex:
             raise ConfigError("the vector is not finite (NaN or inf). Pass one that a model gave.")
         return vector / (length or 1.0)
 
-    def _cosines(self, direction: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
-        if isinstance(layer, Layer):
-            return self._of_tokens(self._products(direction, self._checked(layer)), self._checked(layer))
-        weights = self.checked_weights(layer)
-        return self._dots(direction, layer) / self._mixed_lengths(weights)
-
-    def _of_tokens(self, rows: Float[np.ndarray, " rows"], layer: int) -> Float[np.ndarray, " tokens"]:
-        """One row per token; layer 0 has one per word."""
-        return rows[self._token_words] if layer % self.num_layers == 0 else rows
-
     def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:
         """The length of each token's weighted sum, from the products of its layers, which no weight changes."""
         with self._lock:
@@ -266,21 +253,22 @@ class ContextIndex:
 
     def _own_products(self) -> Float[np.ndarray, "tokens layers layers"]:
         found = np.empty((len(self), self.num_layers, self.num_layers), dtype=np.float32)
-        for start in range(0, len(self), _CHUNK_ROWS):
-            tokens = np.arange(start, min(start + _CHUNK_ROWS, len(self)))
+        for tokens in self._chunks():
             layers = np.stack([self.vectors(tokens, layer) for layer in range(self.num_layers)], axis=1)
             layers *= self._lengths[:, tokens].T[..., None]
             found[tokens] = layers @ layers.transpose(0, 2, 1)
         return found
 
-    def _products(self, unit: Float[np.ndarray, " dim"], layer: int) -> Float[np.ndarray, " rows"]:
+    def _products(self, vector: Float[np.ndarray, " dim"], layer: int) -> Float[np.ndarray, " tokens"]:
+        """The product of each token's unit vector with `vector`."""
         rows = self._loaded(layer)
         if rows is not None:
-            return rows @ unit
-        stored, found = self._layers[layer], np.empty(len(self._layers[layer]), dtype=np.float32)
-        for start in range(0, len(stored), _CHUNK_ROWS):
-            found[start : start + _CHUNK_ROWS] = stored[start : start + _CHUNK_ROWS].astype(np.float32) @ unit
-        return found
+            found = rows @ vector
+        else:
+            stored, found = self._layers[layer], np.empty(len(self._layers[layer]), dtype=np.float32)
+            for start in range(0, len(stored), _CHUNK_ROWS):
+                found[start : start + _CHUNK_ROWS] = stored[start : start + _CHUNK_ROWS].astype(np.float32) @ vector
+        return found[self._token_words] if layer == 0 else found  # layer 0 has one row per word
 
     def _loaded(self, layer: int) -> Float[np.ndarray, "rows dim"] | None:
         """The layer as float32 in memory, or None if all layers together would take too much."""
