@@ -63,12 +63,6 @@ def test_the_interval_of_anisotropy_is_about_as_wide_as_what_new_samples_give():
     assert 0.6 < (high - low) / (2 * 1.96 * spread) < 1.6
 
 
-def test_a_sentence_is_compared_with_its_mean(vectors):
-    center = vectors.mean(axis=0)
-    expected = np.mean([cosine(one, center) for one in vectors])
-    assert intra_sentence_similarity(vectors[None])[0] == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_explained_variance_is_the_largest_share_of_squared_length(vectors):
     values = np.linalg.eigvalsh(vectors.T @ vectors)
     assert explained_variance(vectors) == pytest.approx(values[-1] / values.sum(), abs=1e-12)

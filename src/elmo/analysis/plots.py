@@ -52,12 +52,15 @@ def require_figure(path: Path, suffixes: Sequence[str] = SUFFIXES) -> None:
 
 def draw(record: Record, path: Path, suffix: str) -> None:
     """Draws what 'elmo analyze' recorded into `path`, in the format of `suffix`; equal records give equal files."""
-    save(drawn(panels_of(record), f"{_TITLES[record['analysis']]}\n{_source(record)}"), path, suffix)
+    title, _ = _FIGURES[record["analysis"]]
+    source = f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
+    save(drawn(panels_of(record), f"{title}\n{source}"), path, suffix)
 
 
 def panels_of(record: Record) -> list[Panel]:
     """What is drawn of a record of 'elmo analyze'."""
-    return _PANELS[record["analysis"]](record)
+    _, panels = _FIGURES[record["analysis"]]
+    return panels(record)
 
 
 def drawn(panels: Sequence[Panel], title: str, *, panel_width: float = 2.9) -> "Figure":
@@ -98,10 +101,6 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 def _digits(panel: Panel) -> int:
     return 1 if max(abs(dot.value) for dot in panel.dots if dot.value is not None) >= 10 else 2
-
-
-def _source(record: Record) -> str:
-    return f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
 
 
 def _pos(record: Record) -> list[Panel]:
@@ -158,17 +157,14 @@ def _geometry(record: Record) -> list[Panel]:
     ]
 
 
-_TITLES = {
-    "pos": "Parts of speech by a linear probe of each layer",
-    "precision": "Occurrences of the same word form in other documents: percent that agree with the query",
-    "wsd": "Word senses by the nearest sense vector",
-    "geometry": "Geometry of the vectors of each layer",
-}
-_PANELS: dict[str, Callable[[Record], list[Panel]]] = {
-    "pos": _pos,
-    "precision": _precision,
-    "wsd": _wsd,
-    "geometry": _geometry,
+_FIGURES: dict[str, tuple[str, Callable[[Record], list[Panel]]]] = {
+    "pos": ("Parts of speech by a linear probe of each layer", _pos),
+    "precision": (
+        "Occurrences of the same word form in other documents: percent that agree with the query",
+        _precision,
+    ),
+    "wsd": ("Word senses by the nearest sense vector", _wsd),
+    "geometry": ("Geometry of the vectors of each layer", _geometry),
 }
 
 

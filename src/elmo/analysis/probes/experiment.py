@@ -201,10 +201,9 @@ def probe_table(
             below = None
             probed_layers = Count(reported, f"{name}: probing", encoder.num_layers, "layers")
             for layer in probed_layers.each(range(encoder.num_layers)):
-                probed = _Probed([split[layer] for split in vectors], splits, measures)
-                predicted = probed.predicted()
+                predicted, measured = _probed([split[layer] for split in vectors], splits, measures)
                 bilm = of_bilm.get(layer) if name == FORWARD else None
-                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, bilm, **probed.measured()))
+                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, bilm, **measured))
                 below = predicted
                 if name == BILM:
                     of_bilm[layer] = predicted
@@ -212,45 +211,33 @@ def probe_table(
     return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 
 
-class _Probed:
-    def __init__(
-        self,
-        layers: Sequence[Float[np.ndarray, "tokens dim"]],
-        splits: Sequence[Sequence[TreebankSentence]],
-        measures: Measures,
-    ) -> None:
-        self._layers, self._splits, self._measures = layers, splits, measures
-        self._tags, self._numbers = _numbered(splits)
-        train, dev, _ = map(Split, layers, self._numbers)
-        self._probe = fit(train, dev, measures.strengths)
+def _probed(
+    layers: Sequence[Float[np.ndarray, "tokens dim"]],
+    splits: Sequence[Sequence[TreebankSentence]],
+    measures: Measures,
+) -> tuple[list[str], dict[str, Any]]:
+    """The tags that a probe of one layer predicts for the test tokens, and the other fields of its row."""
+    tags, numbers = _numbered(splits)
+    train, dev, _ = map(Split, layers, numbers)
+    probe = fit(train, dev, measures.strengths)
+    code = None
+    if measures.code:
+        lengths = np.array([len(one.tokens) for one in splits[0]])
+        code = online_code(train, lengths, num_tags=len(np.unique(train.tags)), strengths=measures.strengths)
+    control = _control(layers, splits, probe.strength) if measures.control else None
+    measured = {"control": control, "code": code, "strength": probe.strength, "dev_accuracy": probe.dev_accuracy}
+    return [tags[number] for number in probe.predict(layers[2])], measured
 
-    def predicted(self) -> list[str]:
-        """Of the test tokens."""
-        return [self._tags[number] for number in self._probe.predict(self._layers[2])]
 
-    def measured(self) -> dict[str, Any]:
-        """The other fields of the row."""
-        return {
-            "control": self._control() if self._measures.control else None,
-            "code": self._code() if self._measures.code else None,
-            "strength": self._probe.strength,
-            "dev_accuracy": self._probe.dev_accuracy,
-        }
-
-    def _control(self) -> float | None:
-        """Accuracy on random tags of a probe with the same penalty; None if so few words got equal ones."""
-        _, random = _numbered(control_tags(self._splits, CONTROL_SEED))
-        train, dev, test = map(Split, self._layers, random)
-        if len(np.unique(train.tags)) < 2:
-            return None
-        learned = fit(train, dev, [self._probe.strength])
-        return percent(learned.predict(test.vectors) == test.tags)
-
-    def _code(self) -> OnlineCode:
-        lengths = np.array([len(one.tokens) for one in self._splits[0]])
-        train = Split(self._layers[0], self._numbers[0])
-        num_tags = len(np.unique(train.tags))
-        return online_code(train, lengths, num_tags=num_tags, strengths=self._measures.strengths)
+def _control(
+    layers: Sequence[Float[np.ndarray, "tokens dim"]], splits: Sequence[Sequence[TreebankSentence]], strength: float
+) -> float | None:
+    """Accuracy on random tags of a probe with the same penalty; None if so few words got equal ones."""
+    _, random = _numbered(control_tags(splits, CONTROL_SEED))
+    train, dev, test = map(Split, layers, random)
+    if len(np.unique(train.tags)) < 2:
+        return None
+    return percent(fit(train, dev, [strength]).predict(test.vectors) == test.tags)
 
 
 def _vectors(
