@@ -3,6 +3,7 @@
 import dataclasses
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -71,13 +72,33 @@ def client(new_client) -> TestClient:
     return new_client()
 
 
+@pytest.fixture
+def hold(embedder, monkeypatch) -> Callable[[], tuple[threading.Event, threading.Event]]:
+    """`began, go_on = hold()`: embedding sets the first from now on, and lasts until the second is set."""
+
+    def hold() -> tuple[threading.Event, threading.Event]:
+        whole, began, go_on = embedder.embed, threading.Event(), threading.Event()
+
+        def held(sentences, layers="all"):
+            began.set()
+            assert go_on.wait(30)
+            return whole(sentences, layers)
+
+        monkeypatch.setattr(embedder, "embed", held)
+        return began, go_on
+
+    return hold
+
+
 @dataclass
 class Live:
-    """A running server."""
+    """A running server, whose models are warm."""
 
     app: Starlette
     address: tuple[str, int]
     url: str
+    server: Server
+    thread: threading.Thread
 
     def connected(self) -> socket.socket:
         """A socket to it, which gives up after 20 seconds."""
@@ -105,11 +126,12 @@ def _running(models: list[ServedModel], settings: ServeSettings | None = None) -
     with bound("127.0.0.1", 0) as listening:
         made = Server(app, listening, started=started.set)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
-        live = Live(app, listening.getsockname(), url(listening))
         thread.start()
         try:
             assert started.wait(20)
-            yield live
+            while not app.state.service.is_warm:  # what is computed for that waits in the queue, too
+                time.sleep(0.005)
+            yield Live(app, listening.getsockname(), url(listening), made, thread)
         finally:
             made.should_exit = True
             thread.join(30)

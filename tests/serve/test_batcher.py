@@ -61,47 +61,36 @@ def run(held, scenario, max_batch_tokens=8, max_queued_tokens=100):
     return asyncio.run(main())
 
 
-def sentence(text):
-    return text.split()
+def each(batcher, held, *texts):
+    """The future of each text, asked for by itself."""
+    return [future for text in texts for future in batcher.embed(held, [text.split()], "all", FAR)]
 
 
 def test_what_nobody_waits_for_any_more_takes_no_room(held):
     def scenario(batcher):
-        for future in batcher.embed(held, [sentence("a b c d e f")] * 3, "all", FAR):
+        for future in each(batcher, held, *["a b c d e f"] * 3):
             future.cancel()
-        return batcher.embed(held, [sentence("g h i")], "all", FAR)
+        return each(batcher, held, "g h i")
 
     (arrays,), batcher = run(held, scenario, max_queued_tokens=20)
     assert len(arrays) == 1 and batcher.counts.dropped == 3
 
 
 def test_what_came_meanwhile_is_one_batch(held):
-    def scenario(batcher):
-        return [
-            future for text in ("a b", "c", "d e f") for future in batcher.embed(held, [sentence(text)], "all", FAR)
-        ]
-
-    outcomes, batcher = run(held, scenario)
+    outcomes, batcher = run(held, lambda batcher: each(batcher, held, "a b", "c", "d e f"))
     assert held.batches == [["first"], ["a b", "c", "d e f"]]
     assert [array[0].shape[0] for array in outcomes] == [2, 1, 3]
     assert (batcher.counts.batches, batcher.counts.tokens) == (2, 7)
 
 
 def test_a_batch_has_at_most_its_tokens_and_others_go_ahead_of_what_does_not_fit(held):
-    def scenario(batcher):
-        texts = ("a a a a a", "b b b b b", "c c", "d")
-        return [future for text in texts for future in batcher.embed(held, [sentence(text)], "all", FAR)]
-
-    run(held, scenario)
+    run(held, lambda batcher: each(batcher, held, "a a a a a", "b b b b b", "c c", "d"))
     assert held.batches[1:] == [["a a a a a", "c c", "d"], ["b b b b b"]]
 
 
 def test_a_text_longer_than_a_batch_is_alone(held):
-    def scenario(batcher):
-        texts = [sentence("x " * 20), sentence("y"), sentence("z " * 9)]
-        return batcher.embed(held, texts, "all", FAR)
-
-    run(held, scenario)
+    texts = [["x"] * 20, ["y"], ["z"] * 9]
+    run(held, lambda batcher: batcher.embed(held, texts, "all", FAR))
     assert [len(batch) for batch in held.batches[1:]] == [1, 1, 1]
 
 
@@ -116,19 +105,15 @@ def test_only_the_same_layers_share_a_batch(held):
 
 
 def test_a_request_that_fails_does_not_make_its_neighbors_fail(held):
-    def scenario(batcher):
-        return [future for text in ("good", "bad", "fine") for future in batcher.embed(held, [[text]], "all", FAR)]
-
-    outcomes, _ = run(held, scenario)
+    outcomes, _ = run(held, lambda batcher: each(batcher, held, "good", "bad", "fine"))
     assert isinstance(outcomes[1], ValueError)
     assert [array[0].tolist() for array in (outcomes[0], outcomes[2])] == [[[1.0]], [[1.0]]]
 
 
 def test_what_is_cancelled_or_late_is_not_computed(held):
     def scenario(batcher):
-        (cancelled,) = batcher.embed(held, [["cancelled"]], "all", FAR)
         (late,) = batcher.embed(held, [["late"]], "all", time.monotonic() - 1)
-        (kept,) = batcher.embed(held, [["kept"]], "all", FAR)
+        cancelled, kept = each(batcher, held, "cancelled", "kept")
         cancelled.cancel()
         return [cancelled, late, kept]
 
@@ -142,12 +127,12 @@ def test_what_is_cancelled_or_late_is_not_computed(held):
 
 def test_more_than_may_wait_is_refused_whether_it_is_one_text_or_many(held):
     def scenario(batcher):
-        futures = batcher.embed(held, [sentence("a " * 5)] * 19, "all", FAR)
-        for texts in ([sentence("b " * 5)], [["b"]] * 5, [[]] * 5):
+        futures = batcher.embed(held, [["a"] * 5] * 19, "all", FAR)
+        for texts in ([["b"] * 5], [["b"]] * 5, [[]] * 5):
             with pytest.raises(Refusal, match="96 tokens wait to be computed and this request has 5") as refused:
                 batcher.embed(held, texts, "all", FAR)
             assert (refused.value.status, refused.value.headers["Retry-After"]) == (429, "1")
-        return [*futures, *batcher.embed(held, [sentence("c c c c")], "all", FAR)]
+        return [*futures, *each(batcher, held, "c c c c")]
 
     outcomes, _ = run(held, scenario)
     assert len(outcomes) == 20
@@ -156,10 +141,10 @@ def test_more_than_may_wait_is_refused_whether_it_is_one_text_or_many(held):
 
 def test_other_work_waits_its_turn_and_is_alone(held):
     def scenario(batcher):
-        before = batcher.embed(held, [["before"]], "all", FAR)
+        (before,) = each(batcher, held, "before")
         done = batcher.run(lambda: list(held.batches), 1, FAR)
         failed = batcher.run(lambda: 1 // 0, 1, FAR)
-        return [*before, *batcher.embed(held, [["after"]], "all", FAR), done, failed]
+        return [before, *each(batcher, held, "after"), done, failed]
 
     outcomes, _ = run(held, scenario)
     assert outcomes[2] == [["first"], ["before", "after"]]
@@ -170,7 +155,7 @@ def test_a_closed_batcher_finishes_and_takes_no_more(held):
     async def main():
         batcher = Batcher(8, 100)
         batcher.start()
-        futures = batcher.embed(held, [["a"], sentence("b " * 9)], "all", FAR)
+        futures = batcher.embed(held, [["a"], ["b"] * 9], "all", FAR)
         closing = asyncio.create_task(asyncio.to_thread(batcher.close))
         await asyncio.to_thread(held.began.wait, 20)
         while not batcher._is_closing:

@@ -56,10 +56,6 @@ def test_texts_that_cannot_have_one_vector_are_refused(client):
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "inputs")
 
 
-def test_the_page_is_still_at_the_address(client):
-    assert "<h1>elmo serve</h1>" in client.get("/").text
-
-
 @pytest.mark.filterwarnings("ignore")  # the client's own
 def test_hugging_faces_client_gets_the_librarys_vectors(live, embedder):
     hub = pytest.importorskip("huggingface_hub")

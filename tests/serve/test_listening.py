@@ -80,36 +80,14 @@ def test_a_file_without_keys_is_refused(tmp_path, content, words):
         read_keys(path)
 
 
-@pytest.fixture
-def the_cat(embedder, monkeypatch) -> tuple[threading.Event, threading.Event]:
-    """The first is set when "the cat" is being embedded, which lasts until the second is."""
-    whole, began, go_on = embedder.embed, threading.Event(), threading.Event()
-
-    def held(sentences, layers="all"):
-        if sentences == [["the", "cat"]]:
-            began.set()
-            assert go_on.wait(30)
-        return whole(sentences, layers)
-
-    monkeypatch.setattr(embedder, "embed", held)
-    return began, go_on
-
-
-def test_what_is_being_answered_is_finished_before_the_server_ends(models, the_cat):
-    (began, go_on), started = the_cat, threading.Event()
+def test_what_is_being_answered_is_finished_before_the_server_ends(running, models, hold):
     answers = []
-    with bound("127.0.0.1", 0) as listening:
-        made = Server(create_app(models), listening, started=started.set)
-        address, place = listening.getsockname(), url(listening)
-        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
-        thread.start()
-        assert started.wait(20)
-        service = made.config.app.state.service
-        while not service.is_warm:  # what is computed first waits in the queue, too
-            time.sleep(0.005)
+    with running(models) as live:
+        began, go_on = hold()
+        service = live.app.state.service
         # One is being computed, and one waits behind it.
         clients = [
-            threading.Thread(target=lambda text=text: answers.append(asked(place, text))) for text in ("the cat", "sat")
+            threading.Thread(target=lambda text=text: answers.append(asked(live.url, text))) for text in ("the", "cat")
         ]
         clients[0].start()
         assert began.wait(20)
@@ -117,39 +95,33 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(models, the_c
         clients[1].start()
         while service.batcher.queued_tokens <= before:
             time.sleep(0.005)
-        made.should_exit = True
+        live.server.should_exit = True
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:  # until it accepts no more
             with socket.socket() as late:
-                if late.connect_ex(address):
+                if late.connect_ex(live.address):
                     break
             time.sleep(0.01)
         assert service.is_stopping
         go_on.set()
-        for part in (*clients, thread):
-            part.join(30)
-            assert not part.is_alive()
+    for client in clients:
+        client.join(30)
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson"])
-def test_a_text_that_takes_long_does_not_hold_up_the_end(models, the_cat, capfd, media_type):
-    (began, go_on), started = the_cat, threading.Event()
+def test_a_text_that_takes_long_does_not_hold_up_the_end(running, models, hold, capfd, media_type):
     answers = []
-    with bound("127.0.0.1", 0) as listening:
-        made, place = Server(create_app(models), listening, started=started.set), url(listening)
-        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
-        client = threading.Thread(target=lambda: answers.append(asked(place, "the cat", media_type)))
-        thread.start()
-        assert started.wait(20)
+    with running(models) as live:
+        began, go_on = hold()
+        client = threading.Thread(target=lambda: answers.append(asked(live.url, "the cat", media_type)))
         client.start()
         assert began.wait(20)
-        made.should_exit = made.force_exit = True  # as a second Ctrl-C does
-        thread.join(10)
-        has_ended = not thread.is_alive()
+        live.server.should_exit = live.server.force_exit = True  # as a second Ctrl-C does
+        live.thread.join(10)
+        has_ended = not live.thread.is_alive()
         go_on.set()
         client.join(30)
-        thread.join(30)
     assert has_ended
     assert answers[0].json()["error"]["code"] == "stopping"
     if media_type == "application/json":  # uvicorn shows that it cuts off a stream

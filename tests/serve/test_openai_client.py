@@ -43,11 +43,6 @@ def test_integers_as_langchain_sends_them_are_refused_with_the_way_out(client):
     assert (refused.value.code, refused.value.param) == ("token_ids", "input")
 
 
-def test_an_unknown_model_is_its_not_found_error(client):
-    with pytest.raises(openai.NotFoundError, match="no model 'text-embedding-3-small'"):
-        client.embeddings.create(model="text-embedding-3-small", input="a")
-
-
 def test_keys_are_those_of_its_header(running, models):
     with running(models, ServeSettings(api_keys=["a-key-of-this-server"])) as live:
         right = openai.OpenAI(base_url=f"{live.url}/v1", api_key="a-key-of-this-server", max_retries=0)

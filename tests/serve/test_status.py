@@ -44,20 +44,14 @@ def until_ready(client):
     pytest.fail("the server did not become ready")
 
 
-def test_a_server_lives_before_it_is_ready(models, embedder, monkeypatch):
-    whole, go_on = embedder.embed, threading.Event()
-
-    def waiting(sentences, layers="all"):
-        assert go_on.wait(20)
-        return whole(sentences, layers)
-
-    monkeypatch.setattr(embedder, "embed", waiting)
-    with TestClient(create_app(models, ServeSettings(hosts=["testserver"]))) as client:
-        assert client.get("/health").json() == {"status": "ok"}
-        answer = client.get("/ready")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "warming_up")
-        go_on.set()
-        until_ready(client)
+def test_a_server_lives_before_it_is_ready(new_client, hold):
+    _, go_on = hold()
+    client = new_client()
+    assert client.get("/health").json() == {"status": "ok"}
+    answer = client.get("/ready")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "warming_up")
+    go_on.set()
+    until_ready(client)
 
 
 def test_a_server_that_stops_is_not_ready(client):
@@ -67,19 +61,19 @@ def test_a_server_that_stops_is_not_ready(client):
     assert client.get("/health").status_code == 200
 
 
-def test_a_model_that_cannot_compute_never_becomes_ready(models, embedder, monkeypatch):
+def test_a_model_that_cannot_compute_never_becomes_ready(new_client, embedder, monkeypatch):
     def broken(*_):
         raise RuntimeError("the model is broken")
 
     monkeypatch.setattr(embedder, "embed", broken)
-    with TestClient(create_app(models, ServeSettings(hosts=["testserver"]))) as client:
-        for _ in range(100):
-            answer = client.get("/ready")
-            if answer.json()["error"]["code"] == "failed":
-                break
-            time.sleep(0.01)
-        assert answer.status_code == 503
-        assert "RuntimeError: the model is broken" in answer.json()["error"]["message"]
+    client = new_client()
+    for _ in range(100):
+        answer = client.get("/ready")
+        if answer.json()["error"]["code"] == "failed":
+            break
+        time.sleep(0.01)
+    assert answer.status_code == 503
+    assert "RuntimeError: the model is broken" in answer.json()["error"]["message"]
 
 
 def test_models_are_listed_as_openai_lists_them(client, embedder):

@@ -133,12 +133,12 @@ def _wrong_type(message: str, expected: type[object]) -> Refusal:
         )
     where = f"{param}{place['rest']}" if place and param else "the request"
     reason = message[: place.start()] if place else message
-    return invalid(f"{where}: {reason}. {_fields(expected)}", param, "invalid_type")
-
-
-def _fields(expected: type[object]) -> str:
     names: Sequence[str] = [field.encode_name for field in msgspec.structs.fields(expected)]  # type: ignore[arg-type]
-    return f"The fields of this request are: {', '.join(names)}; /openapi.json has their types."
+    return invalid(
+        f"{where}: {reason}. The fields of this request are: {', '.join(names)}; /openapi.json has their types.",
+        param,
+        "invalid_type",
+    )
 
 
 @dataclass(frozen=True)

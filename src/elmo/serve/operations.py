@@ -80,7 +80,6 @@ holds up to {max_inputs:,} texts.</p>
 class Operation:
     """One method of one path."""
 
-    method: str
     path: str
     answer: Callable[[Request], Awaitable[Response]]
     summary: str
@@ -92,6 +91,11 @@ class Operation:
     """What it can answer with."""
     refusals: tuple[int, ...] = ()
     """Statuses besides _ALWAYS and _OF_BODIES."""
+
+    @property
+    def method(self) -> str:
+        """Of HTTP."""
+        return "GET" if self.reads is None else "POST"
 
     @property
     def route(self) -> Route:
@@ -117,7 +121,6 @@ async def page(request: Request) -> Response:
 
 OPERATIONS = (
     Operation(
-        "POST",
         "/v1/embeddings",
         embeddings.answer,
         "A vector for each text, in the shape of OpenAI's API",
@@ -127,7 +130,6 @@ OPERATIONS = (
         (406, *_COMPUTED),
     ),
     Operation(
-        "POST",
         "/v1/token_embeddings",
         embeddings.answer_tokens,
         "For each text its tokens, their positions in it, and their vectors in every layer",
@@ -137,7 +139,6 @@ OPERATIONS = (
         (406, *_COMPUTED),
     ),
     Operation(
-        "POST",
         "/v1/similarity",
         similarity.answer,
         "The cosine of every token of one text with every token of another",
@@ -146,7 +147,6 @@ OPERATIONS = (
         refusals=_COMPUTED,
     ),
     Operation(
-        "POST",
         "/v1/substitutes",
         substitutes.answer,
         "The words that each direction of the model expects in one position of a sentence",
@@ -156,7 +156,6 @@ OPERATIONS = (
     ),
     *(
         Operation(
-            "POST",
             path,
             rerank.answer,
             "Documents by how well they answer a query, in the shapes of Cohere's, Jina's and Hugging Face's APIs",
@@ -168,7 +167,6 @@ OPERATIONS = (
     ),
     *(
         Operation(
-            "POST",
             path,
             inference.embed,
             "A vector for each text, in the shape of Hugging Face's text-embeddings-inference",
@@ -180,7 +178,6 @@ OPERATIONS = (
         for path in ("/embed", "/")
     ),
     Operation(
-        "POST",
         "/embed_all",
         inference.embed_all,
         "A vector for each token of each text, in the shape of text-embeddings-inference",
@@ -190,27 +187,27 @@ OPERATIONS = (
         (406, *_COMPUTED),
     ),
     Operation(
-        "POST",
         "/tokenize",
         inference.tokenize,
         "The tokens of each text, in the shape of text-embeddings-inference",
         list[list[inference.Token]],
         inference.TokenizeRequest,
     ),
-    Operation("GET", "/v1/models", status.models, "The models of this server", status.Models),
-    Operation("GET", "/v1/models/{name}", status.model, "One of the models", status.Model, refusals=(404,)),
-    Operation("GET", "/info", status.info, "What runs here: version, limits, models", status.Info),
-    Operation("GET", "/health", status.health, "Whether the process lives; needs no key", status.Status),
+    Operation("/v1/models", status.models, "The models of this server", status.Models),
+    Operation("/v1/models/{name}", status.model, "One of the models", status.Model, refusals=(404,)),
+    Operation("/info", status.info, "What runs here: version, limits, models", status.Info),
+    Operation("/health", status.health, "Whether the process lives; needs no key", status.Status),
     Operation(
-        "GET",
         "/ready",
         status.ready,
         "Whether the models are warm and the server is not stopping; needs no key",
         status.Status,
         refusals=(503,),
     ),
-    Operation("GET", "/metrics", status.metrics, "Counts and times, as Prometheus reads them", None),
-    Operation("GET", "/docs", page, "This page, for people; also at /", None, media_types=("text/html",)),
+    Operation(
+        "/metrics", status.metrics, "Counts and times, as Prometheus reads them", None, media_types=("text/plain",)
+    ),
+    Operation("/docs", page, "This page, for people; also at /", None, media_types=("text/html",)),
 )
 
 
@@ -254,8 +251,7 @@ def _operation(operation: Operation, schemas: Mapping[Any, dict[str, Any]]) -> d
 
 def _content(operation: Operation, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     if operation.gives is None:
-        (kind,) = operation.media_types if operation.media_types != (encodings.JSON,) else ("text/plain",)
-        return {kind: {"schema": {"type": "string"}}}
+        return {operation.media_types[0]: {"schema": {"type": "string"}}}
     others = {media_type: {} for media_type in operation.media_types if media_type != encodings.JSON}
     return _json(schemas[operation.gives])["content"] | others
 

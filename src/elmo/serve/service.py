@@ -23,8 +23,6 @@ from elmo.serve.settings import ServeSettings
 
 R = TypeVar("R")
 
-_WARM_UP = [["warm", "up", "."]]
-
 
 class Service:
     """A route finds it as `request.app.state.service`, or by `service_of(request)`."""
@@ -125,7 +123,7 @@ def service_of(request: Request) -> Service:
 
 
 def _compute_something(model: ServedModel) -> None:
-    model.embedder.embed(_WARM_UP)
+    model.embedder.embed([["warm", "up", "."]])
     _ = model.description  # hashes the weights
 
 
