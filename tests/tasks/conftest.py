@@ -1,9 +1,12 @@
 """A small task whose answer stands in the words, and a small biLM."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from elmo.model.bilm import BiLM
 from elmo.process.stop_flag import StopFlag
@@ -74,6 +77,20 @@ def train_sentences(train_file) -> list[TaggedSentence]:
 @pytest.fixture
 def dev_sentences(dev_file) -> list[TaggedSentence]:
     return read_columns(dev_file, TaggerSettings())
+
+
+@pytest.fixture
+def golden_arrays(request, golden_folder) -> Callable[[str], dict[str, torch.Tensor]]:
+    """What a golden file of tasks holds; the large ones are among the shared data."""
+
+    def read(name: str) -> dict[str, torch.Tensor]:
+        path = golden_folder / "tasks" / f"{name}.npz"
+        if not path.is_file():
+            path = request.getfixturevalue("shared") / "golden" / "tasks" / f"{name}.npz"
+        with np.load(path, allow_pickle=False) as found:
+            return {key: torch.from_numpy(found[key]) for key in found.files}
+
+    return read
 
 
 @pytest.fixture

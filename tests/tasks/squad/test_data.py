@@ -45,23 +45,10 @@ def test_questions_share_their_passage(read):
     assert one.passage is other.passage
 
 
-def test_a_part_of_a_hyphenated_word_is_an_answer(read):
-    answer = {"text": "wine", "answer_start": CONTEXT.index("wine")}
-    (question,) = read(squad({**QUESTION, "answers": [answer]}))
-    assert question.passage.cut(question.answers[0].span) == "wine"
-
-
 def test_packed_files_and_byte_order_marks_are_read(tmp_path):
     path = tmp_path / "squad.json.xz"
     path.write_bytes(lzma.compress(("\ufeff" + json.dumps(squad(QUESTION), indent=1)).encode()))
     assert len(read_questions(path, ReaderSettings())) == 1
-
-
-def test_without_labels_answers_are_not_needed(tmp_path):
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps(squad({"id": "q1", "question": "Who?"})))
-    (found,) = read_unlabelled(path, ReaderSettings(), TextReading())
-    assert found.answers == ()
 
 
 def changed(**values):
@@ -126,11 +113,14 @@ def test_predictions_round_trip(tmp_path, answers):
     assert read_predictions(path) == answers
 
 
-def test_predictions_that_are_no_strings_are_refused(tmp_path):
-    path = tmp_path / "predictions.json"
-    path.write_text('{"q1": ["Rome"]}', encoding="utf-8")
-    with pytest.raises(TextError, match="'q1' must be a string"):
-        read_predictions(path)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [('{"q1": ["Rome"]}', "'q1' must be a string"), ('[{"id": "q1"}]', "the file must be an object")],
+)
+def test_predictions_of_another_layout_are_refused(tmp_path, text, message):
+    (tmp_path / "predictions.json").write_text(text, encoding="utf-8")
+    with pytest.raises(TextError, match=message):
+        read_predictions(tmp_path / "predictions.json")
 
 
 def test_all_answers_of_the_open_data_are_found(shared):

@@ -1,6 +1,5 @@
 """BiDAF++ equals AllenNLP's DialogQA (without dialogue features) in every logit and in the loss."""
 
-import numpy as np
 import pytest
 import torch
 from torch.nn import functional
@@ -22,12 +21,8 @@ _LINEARS = {
 
 
 @pytest.fixture(params=["small", "larger"])
-def case(request, golden_folder) -> dict[str, torch.Tensor]:
-    path = golden_folder / "tasks" / "bidaf" / f"{request.param}.npz"
-    if not path.is_file():
-        path = request.getfixturevalue("shared") / "golden" / "tasks" / "bidaf" / path.name
-    with np.load(path, allow_pickle=False) as found:
-        return {name: torch.from_numpy(found[name]) for name in found.files}
+def case(request, golden_arrays) -> dict[str, torch.Tensor]:
+    return golden_arrays(f"bidaf/{request.param}")
 
 
 def original(case) -> BiDAF:
@@ -74,22 +69,3 @@ def test_logits_loss_and_spans_equal_the_originals(case, dtype, suffix, toleranc
     ]
     torch.testing.assert_close(sum(losses), case[f"loss_{suffix}"], atol=tolerance, rtol=tolerance)
     assert torch.equal(best_spans(start, end, mask, max_tokens=len(mask[0])), case["best_span_unbounded"])
-
-
-def test_padding_changes_nothing(case):
-    network, passage, question = (
-        original(case),
-        text(case, "passage", torch.float32),
-        text(case, "question", torch.float32),
-    )
-    together = network(passage, question)
-    for row in range(len(passage.mask)):
-        length, words = int(passage.mask[row].sum()), int(question.mask[row].sum())
-        alone = network(
-            *(
-                Text(part.input[row : row + 1, :size], None, part.mask[row : row + 1, :size])
-                for part, size in ((passage, length), (question, words))
-            )
-        )
-        for one, other in zip(alone, together, strict=True):
-            torch.testing.assert_close(one[0], other[row, :length], atol=1e-5, rtol=1e-5)

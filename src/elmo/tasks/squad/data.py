@@ -51,6 +51,12 @@ class PredictedAnswer:
     probability: float
     """The product of the probabilities of its first and its last token."""
 
+    @classmethod
+    def of(cls, passage: TokenizedText, span: TokenSpan, probability: float) -> "PredictedAnswer":
+        """From the first token of the span to its last."""
+        start, end = passage.offsets[span[0]][0], passage.offsets[span[1]][1]
+        return cls(passage.text[start:end], start, end, probability)
+
 
 @dataclass(frozen=True)
 class Question:

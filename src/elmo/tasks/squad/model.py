@@ -20,7 +20,6 @@ from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiGRU, VariationalDropout
 from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.settings import ReaderSettings
-from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation
@@ -112,7 +111,9 @@ class BiDAF(nn.Module):
         """Logits of the start and of the end at each token of the passage; those at padding mean nothing."""
         merged = self.attention(self._encode(passage), self._encode(question), passage.mask, question.mask)
         read = torch.relu(self.reduce(merged))
-        read = self.dropout(read + self._residual(read, passage.mask))
+        hidden = self.dropout(self.residual_encoder(self.dropout(read), passage.mask))
+        residual = torch.relu(self.residual_reduce(self.self_attention(hidden, passage.mask)))
+        read = self.dropout(read + residual)
         start_hidden = self.start_encoder(read, passage.mask)
         end_hidden = self.end_encoder(torch.cat([read, start_hidden], dim=2), passage.mask)
         return self.start(start_hidden).squeeze(2), self.end(end_hidden).squeeze(2)
@@ -120,12 +121,6 @@ class BiDAF(nn.Module):
     def _encode(self, text: Text) -> Float[Tensor, "batch tokens dim"]:
         hidden = self.dropout(self.encoder(self.dropout(text.input), text.mask))
         return hidden if text.elmo_output is None else torch.cat([hidden, text.elmo_output], dim=2)
-
-    def _residual(
-        self, read: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
-    ) -> Float[Tensor, "batch tokens dim"]:
-        hidden = self.dropout(self.residual_encoder(self.dropout(read), mask))
-        return torch.relu(self.residual_reduce(self.self_attention(hidden, mask)))
 
 
 class AnswerChances(NamedTuple):
@@ -174,15 +169,10 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         spans = best_spans(start, end, start > -torch.inf, self.settings.max_answer_tokens)
         scores = start.gather(1, spans[:, :1]) + end.gather(1, spans[:, 1:])
         rows = zip(examples, spans.tolist(), scores.exp().squeeze(1).tolist(), strict=True)
-        return [_answer(example.passage, (first, last), chance) for example, (first, last), chance in rows]
+        return [PredictedAnswer.of(example.passage, (first, last), chance) for example, (first, last), chance in rows]
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Text:
         vectors = self.tokens(sentences)
         parts = [vectors.input] if self.characters is None else [self.characters(sentences), vectors.input]
         read = Text(torch.cat(parts, dim=2), vectors.output, vectors.mask)
         return read.padded(padded_width(vectors.mask.shape[1])) if vectors.mask.is_cpu else read
-
-
-def _answer(passage: TokenizedText, span: TokenSpan, probability: float) -> PredictedAnswer:
-    start, end = passage.offsets[span[0]][0], passage.offsets[span[1]][1]
-    return PredictedAnswer(passage.text[start:end], start, end, probability)

@@ -5,10 +5,11 @@ blanks, in that order. Both are maxima over a question's gold answers, each by i
 counts 0. Source: Rajpurkar et al. 2016, evaluation script of version 1.1; its figures are reproduced digit by digit.
 """
 
+import math
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from elmo.tasks.counts import percentage
@@ -33,11 +34,6 @@ def normalized(answer: str) -> str:
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
-def exact_match(prediction: str, gold: str) -> bool:
-    """Whether both are the same when normalized."""
-    return normalized(prediction) == normalized(gold)
-
-
 def f1(prediction: str, gold: str) -> float:
     """Harmonic mean of precision and recall over words, each counted as often as it occurs.
 
@@ -53,7 +49,8 @@ def f1(prediction: str, gold: str) -> float:
 
 def match(prediction: str, gold: Sequence[str]) -> Match:
     """The best of each score over the gold answers."""
-    return Match(any(exact_match(prediction, own) for own in gold), max(f1(prediction, own) for own in gold))
+    is_exact = normalized(prediction) in map(normalized, gold)
+    return Match(is_exact, max(f1(prediction, own) for own in gold))
 
 
 def squad_scores(questions: Sequence[Question], predictions: Mapping[str, str]) -> dict[str, float | int]:
@@ -78,16 +75,16 @@ def squad_scores(questions: Sequence[Question], predictions: Mapping[str, str]) 
     }
 
 
-def bound_f1(questions: Sequence[Question], allowed: Callable[[int], bool] = lambda _: True) -> float:
+def bound_f1(questions: Sequence[Question], max_tokens: float = math.inf) -> float:
     """F1 in percent when each gold answer is cut from its passage by its tokens.
 
-    `allowed`: whether an answer of so many tokens may be predicted; one that is too long counts 0.
+    `max_tokens`: of a predicted answer; gold ones that are longer count 0.
     """
-    return percentage(sum(_best_f1(question, allowed) for question in questions), len(questions))
+    return percentage(sum(_best_f1(question, max_tokens) for question in questions), len(questions))
 
 
-def _best_f1(question: Question, allowed: Callable[[int], bool]) -> float:
-    spans = [answer.span for answer in question.answers if allowed(answer.span[1] - answer.span[0] + 1)]
+def _best_f1(question: Question, max_tokens: float) -> float:
+    spans = [answer.span for answer in question.answers if answer.span[1] - answer.span[0] < max_tokens]
     return max((match(question.passage.cut(span), _gold(question)).f1 for span in spans), default=0.0)
 
 

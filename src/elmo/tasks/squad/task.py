@@ -31,9 +31,8 @@ _SENTENCE_ENDS = frozenset({".", "!", "?", "\u3002"})
 
 def answered(question: Question) -> PredictedAnswer:
     """The answer by the rule, with probability 1."""
-    first, last = _answer(question.passage.tokens, {token.lower() for token in question.question.tokens})
-    start, end = question.passage.offsets[first][0], question.passage.offsets[last][1]
-    return PredictedAnswer(question.passage.text[start:end], start, end, probability=1.0)
+    span = _answer(question.passage.tokens, {token.lower() for token in question.question.tokens})
+    return PredictedAnswer.of(question.passage, span, probability=1.0)
 
 
 def _answer(passage: Sequence[str], asked: set[str]) -> TokenSpan:
@@ -127,11 +126,8 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SquadSettings) -> Scores:
         questions = self.read(gold, settings)
         most = settings.reader.max_answer_tokens
-        bound = bound_f1(questions, lambda tokens: tokens <= most)
-        return {
-            **squad_scores(questions, read_predictions(predicted, settings.reader.encoding)),
-            f"token_bound_f1_up_to_{most}": bound,
-        }
+        scores = squad_scores(questions, read_predictions(predicted, settings.reader.encoding))
+        return {**scores, f"token_bound_f1_up_to_{most}": bound_f1(questions, most)}
 
     def remarks(self, scores: Scores) -> list[str]:
         unanswered = scores["unanswered"]
