@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.coref.conll import BracketError, OpenMentions, cells_of, parts_of, say_the_same, write_conll
+from elmo.tasks.coref.conll import OpenMentions, cells_of, parts_of, say_the_same, write_conll
 from elmo.tasks.coref.read import read_documents
 
 
 def read(cells):
     column = OpenMentions()
     for token, cell in enumerate(cells):
-        column.read(cell, token)
+        column.read(cell, token, "f:1")
     assert column.unclosed() is None
     return column.clusters
 
@@ -51,20 +51,8 @@ def test_columns_round_trip(sets):
 
 @pytest.mark.parametrize("cell", ["3", "(3)(4)", "()", "(3|", "|", "((3)", "(a b)"])
 def test_what_is_no_cell_is_refused(cell):
-    with pytest.raises(BracketError, match="is not a coreference cell"):
-        parts_of(cell)
-
-
-def test_a_mention_may_not_end_before_it_begins():
-    with pytest.raises(BracketError, match="cluster 3 that was not opened"):
-        read(["3)", "(3"])
-
-
-def test_an_unclosed_mention_is_named():
-    column = OpenMentions()
-    column.read("(3|(4", 7)
-    column.read("3)", 8)
-    assert column.unclosed() == ("4", 7)
+    with pytest.raises(TextError, match="f:1: .* is not a coreference cell"):
+        parts_of(cell, "f:1")
 
 
 def test_the_order_of_parts_does_not_matter():

@@ -2,21 +2,16 @@
 
 import json
 
-import numpy as np
 import pytest
 import torch
 
 from elmo.tasks.coref.network import bucket
-from elmo.tasks.coref.span_scores import attention_in_spans, endpoints, weighted_mean
+from elmo.tasks.coref.span_scores import endpoints, heads
 
 
 @pytest.fixture(params=["random", "wide"])
-def case(request, golden_folder) -> dict[str, torch.Tensor]:
-    path = golden_folder / "tasks" / "spans" / f"{request.param}.npz"
-    if not path.is_file():
-        path = request.getfixturevalue("shared") / "golden" / "tasks" / "spans" / path.name
-    with np.load(path, allow_pickle=False) as found:
-        return {name: torch.from_numpy(found[name]) for name in found.files}
+def case(request, golden_arrays) -> dict[str, torch.Tensor]:
+    return golden_arrays(f"spans/{request.param}")
 
 
 @pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 1e-5), (torch.float64, "f64", 1e-9)])
@@ -29,7 +24,7 @@ def test_spans_equal_the_originals(case, dtype, suffix, tolerance):
         found = {
             "endpoint": torch.cat([first, last, widths], dim=1),
             "endpoint_products": torch.cat([first, last, first * last, first - last], dim=1),
-            "attentive": weighted_mean(*attention_in_spans(scores, spans), vectors),
+            "attentive": heads(scores, spans, vectors),
         }
         for name, values in found.items():
             torch.testing.assert_close(values, case[f"{name}_{suffix}"][row], atol=tolerance, rtol=tolerance)
@@ -37,7 +32,7 @@ def test_spans_equal_the_originals(case, dtype, suffix, tolerance):
 
 def test_no_spans_are_no_error():
     spans = torch.zeros(0, 2, dtype=torch.int64)
-    assert weighted_mean(*attention_in_spans(torch.zeros(3), spans), torch.zeros(3, 4)).shape == (0, 4)
+    assert heads(torch.zeros(3), spans, torch.zeros(3, 4)).shape == (0, 4)
 
 
 def test_buckets_equal_the_originals(golden_folder):

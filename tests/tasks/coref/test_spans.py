@@ -41,11 +41,6 @@ def test_pruning_equals_a_plain_loop(data):
     assert keep_best(spans, torch.tensor(scores, dtype=torch.float32), count).tolist() == sorted(kept)
 
 
-def test_a_span_that_crosses_a_better_one_is_left_out():
-    spans, scores = candidate_spans([3], 2), torch.tensor([0.0, 2.0, 0.0, 3.0, 0.0])
-    assert keep_best(spans, scores, 2).tolist() == [0, 3]
-
-
 def test_pairs_are_the_nearest_earlier_spans():
     assert antecedent_pairs(4, 2).tolist() == [[1, 0], [2, 1], [2, 0], [3, 2], [3, 1]]
     assert antecedent_pairs(1, 2).shape == antecedent_pairs(0, 2).shape == (0, 2)

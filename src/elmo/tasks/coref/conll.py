@@ -16,22 +16,17 @@ Source: the shared task's description, Pradhan et al. 2012.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_key
 from elmo.tasks.labelled_lines import of_own_names, reporting
-from elmo.text.files.decoding import BadLine, report
+from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 from elmo.text.reading.as_trained import as_trained
 
 EMPTY = "-"
 _EMPTY_CELLS = (EMPTY, "_", "*", "")
 _PART = re.compile(r"(\()?([^()|\s]+)(\))?")
-
-
-class BracketError(ValueError):
-    """A cell that isn't of the grammar, or doesn't fit those before it; the message goes after "file:line: "."""
 
 
 class OpenMentions:
@@ -46,16 +41,16 @@ class OpenMentions:
         self.clusters: dict[str, list[Mention]] = {}
         """The mentions of each cluster so far, in the order of their ends."""
 
-    def read(self, cell: str, token: int) -> None:
-        """Reads the cell of a token. Raises BracketError."""
-        for name, opens, closes in parts_of(cell):
+    def read(self, cell: str, token: int, where: str) -> None:
+        """Reads the cell of a token. `where`: its file and line, for a TextError."""
+        for name, opens, closes in parts_of(cell, where):
             if opens:
                 self._open[name].append(token)
             if closes:
                 if not self._open[name]:
-                    raise BracketError(
-                        f"{cell!r} closes a mention of cluster {name} that was not opened: a mention "
-                        "would end before it begins"
+                    raise TextError(
+                        f"{where}: {cell!r} closes a mention of cluster {name} that was not opened: a mention would "
+                        "end before it begins. Fix the last column."
                     )
                 self.clusters.setdefault(name, []).append((self._open[name].pop(), token))
 
@@ -65,17 +60,17 @@ class OpenMentions:
         return None if not still_open else (min(still_open)[1], min(still_open)[0])
 
 
-def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
-    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError if it is not a cell."""
+def parts_of(cell: str, where: str) -> list[tuple[str, bool, bool]]:
+    """(cluster, whether it opens, whether it closes) of each part. TextError if it is not a cell."""
     if cell in _EMPTY_CELLS:
         return []
     found = []
     for part in cell.split("|"):
         match = _PART.fullmatch(part)
         if match is None or not (match[1] or match[3]):
-            raise BracketError(
-                f"{cell!r} is not a coreference cell, which is '-' or like '(3', '3)', '(3)' or several of these with "
-                "'|' between them"
+            raise TextError(
+                f"{where}: {cell!r} is not a coreference cell, which is '-' or like '(3', '3)', '(3)' or several of "
+                "these with '|' between them. Fix the last column."
             )
         found.append((match[2], bool(match[1]), bool(match[3])))
     return found
@@ -144,129 +139,89 @@ def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -
     yield from lines
 
 
-@dataclass
-class _Begun:
-    key: tuple[str, str]
-    first_line: int
-    lines: list[str]
-    rows: list[int] = field(default_factory=list)
-    line_numbers: list[int] = field(default_factory=list)
-    sentences: list[list[str]] = field(default_factory=lambda: [[]])
-    speakers: list[str] = field(default_factory=list)
-    mentions: OpenMentions = field(default_factory=OpenMentions)
-    num_columns: int = 0
-    is_bad: bool = False
-    """Whether an error in it was reported, so that it is left out."""
-
-    def row(self, line: str, where: str, number: int) -> None:
-        """Reads the row of a token."""
-        columns = cells_of_row(line, at_tabs="\t" in line)
-        if len(columns) < _MIN_COLUMNS:
-            raise TextError(
-                f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, "
-                "the last one coreference. Fix the row; a sentence ends with a blank line."
-            )
-        if self.sentences[-1] and len(columns) != self.num_columns:
-            raise TextError(
-                f"{where}: has {len(columns)} columns, but the row before has {self.num_columns}; all rows of a "
-                "sentence have equally many. Fix the row, or put a blank line before a new sentence."
-            )
-        if not columns[_WORD].strip(" "):
-            raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
-        try:
-            self.mentions.read(columns[-1], len(self.rows))
-        except BracketError as error:
-            raise TextError(f"{where}: {error}. Fix the last column.") from None
-        self.num_columns = len(columns)
-        self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
-        # LitBank has "_" there: no speaker.
-        has_speaker = len(columns) >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
-        self.speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
-        self.rows.append(len(self.lines) - 1)
-        self.line_numbers.append(number)
-
-    def end_sentence(self) -> None:
-        """A blank line, or the document's end."""
-        if self.sentences[-1]:
-            self.sentences.append([])
-
-    def end(self, source: str) -> None:
-        """The document's end. TextError for a mention that is still open."""
-        self.end_sentence()
-        unclosed = self.mentions.unclosed()
-        if unclosed is not None:
-            name, token = unclosed
-            raise TextError(
-                f"{source}:{self.line_numbers[token]}: opens a mention of cluster {name} that is not closed in its "
-                f"document, which ends in line {self.line_numbers[-1]}. Close it with '{name})' in the row of its last "
-                "word."
-            )
-
-    def done(self, source: str) -> Document:
-        clusters = self.mentions.clusters
-        return Document(
-            self.key,
-            tuple(tuple(as_trained(sentence)) for sentence in self.sentences if sentence),
-            tuple(self.speakers),
-            tuple(tuple(sorted(mentions)) for mentions in clusters.values()),
-            tuple(clusters),
-            f"{source}:{self.first_line}",
-            SourceLines(tuple(self.lines), tuple(self.rows)),
-        )
-
-
 def _documents(lines: Iterable[str], source: str, on_bad: BadLine | None) -> Iterator[Document]:
-    begun: _Begun | None = None
-    before: list[str] = []
-    ended: _Begun | None = None
+    for first, own, following in _parts(lines, source):
+        with reporting(on_bad, first):
+            document = _document(first, own, following, source)
+            if document is not None:
+                yield document
+
+
+def _parts(lines: Iterable[str], source: str) -> Iterator[tuple[int, list[str], int | None]]:
+    """Of each document the number of its first line, its lines, and where the next one begins; None: nowhere.
+
+    Lines between documents belong to the one before them, those before the first to the first. A line there that isn't
+    text may be the one that begins a document, so it begins a part with what follows it.
+    """
+    first, part, has_begun, is_inside = 1, list[str](), False, False
     for number, line in enumerate(lines, start=1):
+        if line.startswith(BEGIN) or (line == UNDECODABLE and not is_inside):
+            if has_begun:
+                yield first, part, number
+                first, part = number, []
+            has_begun = is_inside = True
+        elif not is_inside and line.strip() and not line.startswith("#"):
+            raise TextError(
+                f"{source}:{number}: is outside a document. Put '{BEGIN} (NAME); part 000' before the first row of "
+                f"each document and '{END}' after the last."
+            )
+        elif line.startswith(END):
+            is_inside = False
+        part.append(line)
+    if has_begun:
+        yield first, part, None
+
+
+def _document(first: int, lines: Sequence[str], following: int | None, source: str) -> Document | None:
+    """The document of a part; None if a line isn't text, which was reported before. TextError for an error in it."""
+    key, begun, has_ended, num_columns = ("", ""), first, False, 0
+    rows: list[int] = []
+    sentences: list[list[str]] = [[]]
+    speakers: list[str] = []
+    mentions = OpenMentions()
+    for number, line in enumerate(lines, start=first):
         where = f"{source}:{number}"
-        # A line that isn't text may be the one that begins a document, so what follows is left out with it.
-        is_lost = begun is None and line == UNDECODABLE
-        if is_lost or line.startswith(BEGIN):
-            if begun is not None and not begun.is_bad:
-                report(on_bad, number, _not_ended(begun, source, f"another one begins in line {number}"))
-            if ended is not None and not ended.is_bad:
-                yield ended.done(source)
-            begun = _Begun(("", ""), number, [], is_bad=True)
-            if not is_lost:
-                with reporting(on_bad, number):
-                    begun = _begin(line, where, number, before)
-            before, ended = [], None
-        elif begun is None:
-            if line.strip() and not line.startswith("#"):
-                raise TextError(
-                    f"{where}: is outside a document. Put '{BEGIN} (NAME); part 000' before the first row of each "
-                    f"document and '{END}' after the last."
-                )
-            (before if ended is None else ended.lines).append(line)
-        else:
-            begun.lines.append(line)
-            try:
-                _read_line(begun, line, source, number)
-            except TextError as error:
-                begun.is_bad = True
-                report(on_bad, number, str(error))
-            if line.startswith(END):
-                begun, ended = None, begun
-    if begun is not None and not begun.is_bad:
-        report(on_bad, begun.first_line, _not_ended(begun, source, "the file ends"))
-    if ended is not None and not ended.is_bad:
-        yield ended.done(source)
+        if line == UNDECODABLE:
+            return None
+        if line.startswith(BEGIN):
+            key, begun, has_ended = _key(line, where), number, False
+        elif line.startswith(END):
+            has_ended = True
+        elif not line.strip(" \t"):
+            sentences.append([])
+        elif not line.startswith("#"):
+            columns = _columns(line, where, num_columns if sentences[-1] else None)
+            num_columns = len(columns)
+            mentions.read(columns[-1], len(rows), where)
+            rows.append(number - first)
+            sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
+            # LitBank has "_" there: no speaker.
+            has_speaker = num_columns >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
+            speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
+    if not has_ended:
+        what = "the file ends" if following is None else f"another one begins in line {following}"
+        raise TextError(
+            f"{source}:{begun}: the document {key[0]!r} has no '{END}': {what}. Check that the file is whole."
+        )
+    if (unclosed := mentions.unclosed()) is not None:
+        name, token = unclosed
+        raise TextError(
+            f"{source}:{first + rows[token]}: opens a mention of cluster {name} that is not closed in its document, "
+            f"which ends in line {first + rows[-1]}. Close it with '{name})' in the row of its last word."
+        )
+    return Document(
+        key,
+        tuple(tuple(as_trained(sentence)) for sentence in sentences if sentence),
+        tuple(speakers),
+        tuple(tuple(sorted(own)) for own in mentions.clusters.values()),
+        tuple(mentions.clusters),
+        f"{source}:{begun}",
+        SourceLines(tuple(lines), tuple(rows)),
+    )
 
 
-def _read_line(begun: _Begun, line: str, source: str, number: int) -> None:
-    if begun.is_bad or line == UNDECODABLE:
-        begun.is_bad = True
-    elif line.startswith(END):
-        begun.end(source)
-    elif not line.strip(" \t"):
-        begun.end_sentence()
-    elif not line.startswith("#"):
-        begun.row(line, f"{source}:{number}", number)
-
-
-def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
+def _key(line: str, where: str) -> tuple[str, str]:
+    """Name and part, in the line that begins a document."""
     match = _BEGIN.fullmatch(line)
     if match is None or not match["name"]:
         raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
@@ -275,14 +230,25 @@ def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
             f"{where}: the name of the document begins with '#', as a comment does, so its rows would be left out. "
             "Give it another name, here and in its rows."
         )
-    return _Begun((match["name"], match["part"] or ""), number, [*before, line])
+    return match["name"], match["part"] or ""
 
 
-def _not_ended(begun: _Begun, source: str, what: str) -> str:
-    return (
-        f"{source}:{begun.first_line}: the document {begun.key[0]!r} has no '{END}': {what}. Check that the file is "
-        "whole."
-    )
+def _columns(line: str, where: str, num_before: int | None) -> list[str]:
+    """Of a token's row. `num_before`: how many the row before it has in its sentence; None: it is the first."""
+    columns = cells_of_row(line, at_tabs="\t" in line)
+    if len(columns) < _MIN_COLUMNS:
+        raise TextError(
+            f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, the "
+            "last one coreference. Fix the row; a sentence ends with a blank line."
+        )
+    if num_before is not None and len(columns) != num_before:
+        raise TextError(
+            f"{where}: has {len(columns)} columns, but the row before has {num_before}; all rows of a sentence have "
+            "equally many. Fix the row, or put a blank line before a new sentence."
+        )
+    if not columns[_WORD].strip(" "):
+        raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
+    return columns
 
 
 def _with_last_column(line: str, cell: str) -> str:

@@ -69,14 +69,6 @@ class ResolverSettings(FileSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_pattern()
-
-    def genre_of(self, name: str) -> str:
-        """The genre of a document of that name; "" if it has none."""
-        match = re.match(self.genre_pattern, name) if self.genre_pattern else None
-        return match[1] or "" if match else ""
-
-    def _require_pattern(self) -> None:
         if not self.genre_pattern:
             return
         try:
@@ -88,6 +80,11 @@ class ResolverSettings(FileSettings):
                 f"genre_pattern is {self.genre_pattern!r}, which can't be used: {problem}. Give a regular expression "
                 "with a group in round brackets, or leave it empty."
             )
+
+    def genre_of(self, name: str) -> str:
+        """The genre of a document of that name; "" if it has none."""
+        match = re.match(self.genre_pattern, name) if self.genre_pattern else None
+        return match[1] or "" if match else ""
 
 
 @dataclass(frozen=True)

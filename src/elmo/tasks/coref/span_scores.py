@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -29,41 +29,24 @@ def endpoints(
     return vectors.index_select(0, spans[:, 0]), vectors.index_select(0, spans[:, 1])
 
 
-def attention_in_spans(
-    scores: Float[Tensor, " tokens"], spans: Int[Tensor, "spans 2"]
-) -> tuple[Float[Tensor, "spans width"], Int[Tensor, "spans width"]]:
-    """Softmax of the scores inside each span, and the token that each weight belongs to.
-
-    `width` is the widest span's; places after a span's end have weight 0.
-    """
-    places, inside = _places(spans)
-    weights = scores[places].masked_fill(~inside, -torch.inf).softmax(dim=1)
-    return weights, places
-
-
-def weighted_mean(
-    weights: Float[Tensor, "spans width"], places: Int[Tensor, "spans width"], vectors: Float[Tensor, "tokens dim"]
+def heads(
+    scores: Float[Tensor, " tokens"], spans: Int[Tensor, "spans 2"], vectors: Float[Tensor, "tokens dim"]
 ) -> Float[Tensor, "spans dim"]:
-    """Of each span the mean of its tokens' vectors, weighted by `attention_in_spans`."""
-    chosen = vectors.index_select(0, places.flatten()).unflatten(0, places.shape)
-    return (weights[:, None, :] @ chosen).squeeze(1)
-
-
-def _places(spans: Int[Tensor, "spans 2"]) -> tuple[Int[Tensor, "spans width"], Bool[Tensor, "spans width"]]:
+    """Of each span the mean of its tokens' vectors, weighted by the softmax of their scores inside it."""
     first, last = spans[:, :1], spans[:, 1:]
     width = int((last - first).amax()) + 1 if len(spans) else 0
     places = first + torch.arange(width, device=spans.device)
     inside = places <= last
-    return torch.where(inside, places, first), inside
+    places = torch.where(inside, places, first)
+    weights = scores[places].masked_fill(~inside, -torch.inf).softmax(dim=1)
+    chosen = vectors.index_select(0, places.flatten()).unflatten(0, places.shape)
+    return (weights[:, None, :] @ chosen).squeeze(1)
 
 
-def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.0) -> nn.Sequential:
-    """A stack of hidden layers of these sizes without the first linear one: ReLU, dropout, linear, ... , linear.
-
-    For stacks whose first product is computed in parts.
-    """
+def after_first_layer(sizes: Sequence[int], dropout: float) -> nn.Sequential:
+    """Hidden layers of these sizes and a score, without the first product: ReLU, dropout, linear, ... , linear."""
     layers: list[nn.Module] = []
-    for read, written in pairwise([*sizes, output_dim]):
+    for read, written in pairwise([*sizes, 1]):
         layers += [nn.ReLU(), Dropout(dropout), linear(read, written)]
     return nn.Sequential(*layers)
 
@@ -93,7 +76,7 @@ class MentionScorer(nn.Module):
         encoded, embedded, width = dims
         self._parts = (encoded, encoded, width, embedded)
         self.first = linear(sum(self._parts), sizes[0])
-        self.rest = after_first_layer(sizes, 1, dropout)
+        self.rest = after_first_layer(sizes, dropout)
 
     def forward(
         self, states: TokenStates, spans: Int[Tensor, "spans 2"], widths: Float[Tensor, "spans width_dim"]
@@ -105,7 +88,7 @@ class MentionScorer(nn.Module):
 
         def score(spans: Int[Tensor, "part 2"], widths: Float[Tensor, "part width_dim"]) -> Float[Tensor, " part"]:
             begins, ends = begun.index_select(0, spans[:, 0]), ended.index_select(0, spans[:, 1])
-            attended = weighted_mean(*attention_in_spans(states.head_scores, spans), headed)
+            attended = heads(states.head_scores, spans, headed)
             return self.rest(begins + ends + trained_product(widths, width) + attended).squeeze(1)
 
         widest = int((spans[:, 1] - spans[:, 0]).amax()) + 1 if len(spans) else 1
@@ -120,7 +103,7 @@ class PairScorer(nn.Module):
         super().__init__()
         self._parts = (span_dim, span_dim, span_dim, feature_dim)
         self.first = linear(sum(self._parts), sizes[0])
-        self.rest = after_first_layer(sizes, 1, dropout)
+        self.rest = after_first_layer(sizes, dropout)
 
     def forward(
         self,
@@ -146,7 +129,7 @@ def span_vectors(
     states: TokenStates, spans: Int[Tensor, "spans 2"], widths: Float[Tensor, "spans width_dim"]
 ) -> Float[Tensor, "spans span_dim"]:
     """[h_first ; h_last ; width ; head] of each span."""
-    head = weighted_mean(*attention_in_spans(states.head_scores, spans), states.embedded)
+    head = heads(states.head_scores, spans, states.embedded)
     return torch.cat([*endpoints(states.encoded, spans), widths, head], dim=1)
 
 
