@@ -1,9 +1,7 @@
 """Attention, pooling and maxout equal plain loops, one example at a time; padding and empty sentences are harmless."""
 
 import math
-from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,7 +10,6 @@ from elmo.tasks.layers.attention import (
     BiAttention,
     SelfAttention,
     SelfAttentivePooling,
-    Trilinear,
     attend,
     compare,
     masked_softmax,
@@ -48,15 +45,6 @@ def test_self_attention_equals_the_plain_loop(batch):
             weights = shares([float(query @ vectors[row, other]) for other in range(length)])
             expected = sum(weight * vectors[row, other] for other, weight in enumerate(weights))
             torch.testing.assert_close(found[row, place], expected)
-
-
-def test_queries_and_keys_may_be_two_sentences(batch):
-    vectors, mask = batch
-    queries = torch.randn(len(LENGTHS), 2, DIM, dtype=torch.float64)
-    found = attend(queries, vectors, mask)
-    assert found.shape == (4, 2, DIM)
-    torch.testing.assert_close(found[1], vectors[1, :1].expand(2, DIM))
-    assert (found[2] == 0).all()
 
 
 def test_pooling_equals_the_plain_loop(batch):
@@ -144,40 +132,9 @@ def test_pooling_ignores_padding():
     assert mean_and_max(vectors[:, :0], mask[:, :0]).tolist() == [[0.0] * 4] * 2
 
 
-def plain_scores(layer, rows, columns):
-    """w . [x ; y ; x * y] + b, with all concatenations formed."""
-    weight = torch.cat([layer.row_weight, layer.column_weight, layer.product_weight])
-    left = rows[:, :, None].expand(-1, -1, columns.shape[1], -1)
-    right = columns[:, None].expand(-1, rows.shape[1], -1, -1)
-    return torch.cat([left, right, left * right], dim=3) @ weight + layer.bias
-
-
-def test_scores_and_gradients_equal_those_of_the_concatenation():
-    torch.manual_seed(0)
-    layer = Trilinear(5).double()
-    layer.bias.data.fill_(0.3)
-    rows, columns = (torch.randn(2, length, 5, dtype=torch.float64, requires_grad=True) for length in (4, 3))
-    upstream = torch.randn(2, 4, 3, dtype=torch.float64)
-    asked = [rows, columns, *layer.parameters()]
-    fast, plain = layer(rows, columns), plain_scores(layer, rows, columns)
-    torch.testing.assert_close(fast, plain)
-    for one, other in zip(
-        torch.autograd.grad(fast, asked, upstream), torch.autograd.grad(plain, asked, upstream), strict=True
-    ):
-        torch.testing.assert_close(one, other)
-
-
-def arrays(path: Path) -> dict[str, torch.Tensor]:
-    with np.load(path, allow_pickle=False) as found:
-        return {name: torch.from_numpy(found[name]) for name in found.files}
-
-
 @pytest.fixture(params=["docqa_small", "docqa_larger"])
-def case(request, golden_folder) -> dict[str, torch.Tensor]:
-    own = golden_folder / "tasks" / "bidaf" / f"{request.param}.npz"
-    if own.is_file():
-        return arrays(own)
-    return arrays(request.getfixturevalue("shared") / "golden" / "tasks" / "bidaf" / own.name)
+def case(request, golden_arrays) -> dict[str, torch.Tensor]:
+    return golden_arrays(f"bidaf/{request.param}")
 
 
 def mask_of(case, name) -> torch.Tensor:

@@ -6,8 +6,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo.tasks.layers.crf import CRF, best_sequences, forbidden
 from elmo.tasks.srl.columns import column_of_spans
@@ -34,32 +32,6 @@ def test_paths_equal_the_originals(golden_folder, name):
     assert [column_of_spans(spans_of(row), len(row)) for row in named] == expected["brackets"]
     greedy = [column_of_spans(spans_of(row), len(row)) for row in expected["greedy_tags"]]
     assert greedy == expected["brackets_of_greedy"]
-
-
-@given(st.integers(0, 5), st.integers(0, 10_000))
-def test_the_sequence_is_the_best_of_all_valid_ones(length, seed):
-    tags = all_tags(["A", "B"], "iob2")
-    generator = torch.Generator().manual_seed(seed)
-    emissions = torch.randn(1, 5, len(tags), generator=generator, dtype=torch.float64)
-    transitions = torch.randn(len(tags), len(tags), generator=generator, dtype=torch.float64)
-    allowed = torch.tensor([[follows(before, tag, "iob2") for tag in tags] for before in tags])
-    begins = torch.tensor([follows(OUTSIDE, tag, "iob2") for tag in tags])
-    mask = torch.arange(5)[None] < length
-    moves = transitions + forbidden(allowed)
-    (found,) = best_sequences(emissions, mask, moves, forbidden(begins), torch.zeros(len(tags)))
-
-    def score(path):
-        own = sum(emissions[0, place, tag].item() for place, tag in enumerate(path))
-        return own + sum(moves[one, other].item() for one, other in itertools.pairwise(path))
-
-    valid = (
-        path
-        for path in itertools.product(range(len(tags)), repeat=length)
-        if all(
-            follows(one, other, "iob2") for one, other in itertools.pairwise([OUTSIDE, *(tags[tag] for tag in path)])
-        )
-    )
-    assert tuple(found) == max(valid, key=score)
 
 
 NUM_TAGS = 4
@@ -121,27 +93,6 @@ def test_gradients_equal_those_of_the_enumeration(crf):
     assert (fast[0][~mask] == 0).all()
 
 
-def test_gradients_equal_finite_differences(crf):
-    emissions, tags, mask = batch()
-    emissions = emissions.nan_to_num(0).requires_grad_()
-
-    def likelihood(emissions: torch.Tensor, transitions: torch.Tensor) -> torch.Tensor:
-        return torch.func.functional_call(
-            _LogLikelihood(crf), {"crf.transitions": transitions}, (emissions, tags, mask)
-        )
-
-    assert torch.autograd.gradcheck(likelihood, (emissions, crf.transitions.detach().requires_grad_()))
-
-
-class _LogLikelihood(torch.nn.Module):
-    def __init__(self, crf: CRF) -> None:
-        super().__init__()
-        self.crf = crf
-
-    def forward(self, *batch: torch.Tensor) -> torch.Tensor:
-        return self.crf.log_likelihood(*batch)
-
-
 @pytest.mark.parametrize("scheme", ["bioul", "iob2", "iob1"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_decoded_sequence_is_the_best_that_the_scheme_allows(scheme, seed):
@@ -163,12 +114,6 @@ def test_the_decoded_sequence_is_the_best_that_the_scheme_allows(scheme, seed):
             if tags_of(spans_of([tags[tag] for tag in one]), length, scheme) == [tags[tag] for tag in one]
         ]
         assert tuple(row) == max(valid, key=lambda one: score(crf, emission, one).item())
-
-
-def test_a_row_has_the_same_result_alone(crf):
-    emissions, tags, mask = batch()
-    alone = [crf.log_likelihood(emissions[i : i + 1], tags[i : i + 1], mask[i : i + 1]) for i in range(4)]
-    torch.testing.assert_close(torch.cat(alone), crf.log_likelihood(emissions, tags, mask))
 
 
 def test_nothing_to_tag_is_no_error(crf):

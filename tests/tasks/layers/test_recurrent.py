@@ -202,12 +202,3 @@ def test_a_batch_without_tokens_is_no_error():
     layer = CoupledLSTM(4, 3)
     assert layer(torch.zeros(2, 0, 4), torch.zeros(2, 0, dtype=torch.bool)).shape == (2, 0, 6)
     assert (layer(torch.ones(2, 3, 4), torch.zeros(2, 3, dtype=torch.bool)) == 0).all()
-
-
-def test_recurrent_dropout_is_one_mask_for_all_steps():
-    layer, vectors, mask = network(0.5)
-    torch.manual_seed(1)
-    found = layer(vectors, mask)
-    torch.manual_seed(1)
-    assert torch.equal(found, layer(vectors, mask))
-    assert not torch.equal(found, layer.eval()(vectors, mask))

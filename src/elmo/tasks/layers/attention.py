@@ -185,11 +185,6 @@ class SelfAttention(nn.Module):
         rows = vectors[:, first : first + step]
         itself = torch.ones(rows.shape[1], mask.shape[1], dtype=torch.bool, device=mask.device)
         itself = itself.triu(first).tril(first)
-        return self._weights(self.scores(rows, vectors), mask[:, None, :] & ~itself) @ vectors
-
-    def _weights(
-        self, scores: Float[Tensor, "batch rows tokens"], others: Bool[Tensor, "batch rows tokens"]
-    ) -> Float[Tensor, "batch rows tokens"]:
+        scores = self.scores(rows, vectors).masked_fill(~mask[:, None, :] | itself, -torch.inf)
         null = self.null_score.expand(*scores.shape[:2], 1)
-        weights = torch.cat([scores.masked_fill(~others, -torch.inf), null], dim=2).softmax(dim=2)
-        return weights[:, :, :-1]
+        return torch.cat([scores, null], dim=2).softmax(dim=2)[:, :, :-1] @ vectors

@@ -136,16 +136,11 @@ class AlternatingLSTM(nn.Module):
     ) -> Float[Tensor, "batch tokens size"]:
         """Zero where `mask`, true at the first tokens of each row, is false; vectors there are ignored."""
         layers = [layer.weights() for layer in self.layers if isinstance(layer, HighwayLayer)]
-        masks = self._recurrent_masks(vectors)
+        masks = None
+        if self.training and self.recurrent_dropout > 0:
+            masks = vectors.new_empty(len(layers), len(vectors), self.output_dim)
+            masks = kept(masks, self.recurrent_dropout).div_(1 - self.recurrent_dropout)
         return alternating_lstm_packed(vectors, mask.sum(dim=1), layers, recurrent_masks=masks)[0]
-
-    def _recurrent_masks(
-        self, vectors: Float[Tensor, "batch tokens input_dim"]
-    ) -> Float[Tensor, "layers batch size"] | None:
-        if not self.training or self.recurrent_dropout == 0:
-            return None
-        masks = vectors.new_empty(len(self.layers), len(vectors), self.output_dim)
-        return kept(masks, self.recurrent_dropout).div_(1 - self.recurrent_dropout)
 
 
 class HighwayLayer(nn.Module):
@@ -195,23 +190,14 @@ class BiGRU(nn.Module):
             return vectors.new_zeros(*mask.shape, self.output_dim)
         places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        ahead, back = self._run(vectors, reorder(vectors, places))
+        both, grus = (vectors, reorder(vectors, places)), (self.forward_gru, self.backward_gru)
+        if vectors.device.type == "cpu":
+            weights = [GRUWeights(*gru.parameters()) for gru in grus]  # in torch's order, which is ours
+            found = grus_side_by_side(torch.stack([one.transpose(0, 1) for one in both]), weights)
+            ahead, back = (one.transpose(0, 1) for one in found)
+        else:  # cuDNN's are faster
+            ahead, back = (gru(one)[0] for gru, one in zip(grus, both, strict=True))
         return torch.where(mask[:, :, None], torch.cat([ahead, reorder(back, places)], dim=2), 0)
-
-    def _run(
-        self,
-        vectors: Float[Tensor, "batch tokens input_dim"],
-        reversed_vectors: Float[Tensor, "batch tokens input_dim"],
-    ) -> tuple[Float[Tensor, "batch tokens size"], Float[Tensor, "batch tokens size"]]:
-        if vectors.device.type != "cpu":  # cuDNN's are faster
-            return self.forward_gru(vectors)[0], self.backward_gru(reversed_vectors)[0]
-        both = torch.stack([vectors.transpose(0, 1), reversed_vectors.transpose(0, 1)])
-        ahead, back = grus_side_by_side(both, [_weights(self.forward_gru), _weights(self.backward_gru)])
-        return ahead.transpose(0, 1), back.transpose(0, 1)
-
-
-def _weights(gru: nn.GRU) -> GRUWeights:
-    return GRUWeights(*gru.parameters())  # in torch's order, which is ours
 
 
 def _initialize_gru(gru: nn.GRU) -> None:
