@@ -4,41 +4,26 @@ import json
 from copy import deepcopy
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from tests.tasks.small_models import ANNA, BARK, DOCUMENT, MODELS, SEE, STATIC, VOCABULARY, small_model
 
 from elmo.cli.main import main
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
-from elmo.static.vectors import StaticVectors
-from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
 from elmo.tasks.coref.network import rank
-from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.model import Tagger
 from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
-from elmo.tasks.pos.data import TagSentence
-from elmo.tasks.pos.model import TokenTagger
-from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.model import ESIM
-from elmo.tasks.snli.settings import EntailmentSettings
-from elmo.tasks.squad.data import Question
-from elmo.tasks.squad.model import Reader
-from elmo.tasks.squad.settings import ReaderSettings
-from elmo.tasks.squad.tokens import tokenized
-from elmo.tasks.srl.data import RoleSentence
-from elmo.tasks.srl.model import Instances, RoleLabeler, _with_predicates
-from elmo.tasks.srl.settings import LabelerSettings
-from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.srl.data import Proposition, RoleSentence
+from elmo.tasks.srl.model import Instances
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tags import spans_of
@@ -47,45 +32,23 @@ from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import evaluate
 
-WORDS = ("Anna", "saw", "her", "old", "dog", "it", "barked")
-LABELS = {"labels": ["A", "B", "C"], "characters": list("abdno"), "words": ["Anna"], "genres": ["nw"]}
-TEXTS = [list(WORDS), ["Anna"], ["it", "barked", "unseen"]]
-SMALL = ResolverSettings(hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3, mention_loss=1.0)
-DOCUMENT = Document(("nw/a", "0"), (WORDS, ("it", "barked", "."), ("Anna", "saw", "it")), ("A",) * 7 + ("B",) * 6)
-MODELS = {
-    "ner": (Tagger, TaggerSettings(hidden_sizes=(5,), character_filters=4), [TaggedSentence(text) for text in TEXTS]),
-    "pos": (
-        TokenTagger, TokenTaggerSettings(hidden_sizes=(5,), character_filters=4), [TagSentence(text) for text in TEXTS],
-    ),
-    "sst": (Classifier, ClassifierSettings(hidden_size=4), [LabelledSentence(text) for text in TEXTS]),
-    "snli": (ESIM, EntailmentSettings(hidden_size=8), [SentencePair(text, TEXTS[0]) for text in TEXTS]),
-    "srl": (
-        RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, finder_size=8),
-        [RoleSentence(text) for text in TEXTS],
-    ),
-    "squad": (
-        Reader, ReaderSettings(hidden_size=4, character_filters=5),
-        [Question("1", tokenized("who barked ?"), tokenized("Anna saw her old dog .")),
-         Question("2", tokenized("who ?"), tokenized("it barked"))],
-    ),
-    "coref": (Resolver, SMALL, [DOCUMENT]),
-}  # fmt: skip
+LABELS = VOCABULARY["labels"]
+# Here the predicates are still to be found.
+EXAMPLES = {name: examples for name, (*_, examples) in MODELS.items()} | {
+    "srl": [RoleSentence(text) for text in (SEE, ANNA, BARK)]
+}
 
 
 def tokens() -> TokenRepresentation:
-    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
-    static = {"static": StaticVectors(WORDS, vectors)}
-    return TokenRepresentation(TokenSettings(encoder="none"), TokenSources(None, static))
+    return TokenRepresentation(TokenSettings(encoder="none"), TokenSources(None, STATIC))
 
 
 def model_of(task: str, seed: int) -> TaskModel:
-    kind, settings, _ = MODELS[task]
-    torch.manual_seed(seed)
-    model = kind(settings, LABELS, tokens())
+    model = small_model(task, tokens(), seed)
     for parameter in model.parameters():  # small random weights would decide nothing
         if parameter.requires_grad:
             torch.nn.init.normal_(parameter, std=0.5)
-    return model.eval()
+    return model
 
 
 @pytest.fixture(params=MODELS)
@@ -95,7 +58,7 @@ def task(request) -> str:
 
 @torch.no_grad()
 def test_of_equal_models_it_is_one_of_them(task):
-    examples, model = MODELS[task][2], model_of(task, 1)
+    examples, model = EXAMPLES[task], model_of(task, 1)
     alone = model.predict(examples)
     assert alone == Ensemble([model]).predict(examples)
     together = Ensemble([model, deepcopy(model), deepcopy(model)]).predict(examples)
@@ -104,7 +67,7 @@ def test_of_equal_models_it_is_one_of_them(task):
 
 @torch.no_grad()
 def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
-    examples = MODELS[task][2]
+    examples = EXAMPLES[task]
     models = [model_of(task, seed) for seed in (1, 2, 3)]
     _assert_close(Ensemble(models).predict(examples), Ensemble(models[::-1]).predict(examples))
     found = [model.predict(examples) for model in models]
@@ -128,10 +91,10 @@ def _plain(value):
 @torch.no_grad()
 @pytest.mark.parametrize("task", ["sst", "snli"])
 def test_labels_have_the_mean_of_the_probabilities(task):
-    examples, models = MODELS[task][2], [model_of(task, seed) for seed in (1, 2)]
+    examples, models = EXAMPLES[task], [model_of(task, seed) for seed in (1, 2)]
     single = [model.predict(examples) for model in models]
     for place, found in enumerate(Ensemble(models).predict(examples)):
-        for label in LABELS["labels"]:
+        for label in LABELS:
             mean = sum(own[place]["probabilities"][label] for own in single) / 2
             assert found["probabilities"][label] == pytest.approx(mean, abs=1e-6)
         assert found["label"] == max(found["probabilities"], key=found["probabilities"].get)
@@ -139,16 +102,16 @@ def test_labels_have_the_mean_of_the_probabilities(task):
 
 @torch.no_grad()
 def test_each_tokens_tag_has_the_highest_mean_probability():
-    examples, models = MODELS["pos"][2], [model_of("pos", seed) for seed in (1, 2)]
+    examples, models = EXAMPLES["pos"], [model_of("pos", seed) for seed in (1, 2)]
     mean = sum(model(examples).softmax(dim=2) for model in models) / 2
     for row, example, found in zip(mean, examples, Ensemble(models).predict(examples), strict=True):
-        best = [max(zip(values.tolist(), LABELS["labels"], strict=True))[1] for values in row[: len(example.tokens)]]
+        best = [max(zip(values.tolist(), LABELS, strict=True))[1] for values in row[: len(example.tokens)]]
         assert found.tags == best
 
 
 @torch.no_grad()
 def test_tags_are_the_best_sequence_of_the_mean_scores():
-    examples, models = MODELS["ner"][2], [model_of("ner", seed) for seed in (1, 2)]
+    examples, models = EXAMPLES["ner"], [model_of("ner", seed) for seed in (1, 2)]
     found = Ensemble(models).predict([examples[2]])
     emissions = sum(model([examples[2]]).emissions[0] for model in models) / 2
     moves = sum(model.crf.transitions for model in models) / 2
@@ -164,7 +127,7 @@ def test_tags_are_the_best_sequence_of_the_mean_scores():
 
 @torch.no_grad()
 def test_predicates_and_roles_follow_the_mean_probabilities():
-    examples, models = MODELS["srl"][2], [model_of("srl", seed) for seed in (1, 2)]
+    examples, models = EXAMPLES["srl"], [model_of("srl", seed) for seed in (1, 2)]
     found = Ensemble(models).predict(examples)
     vectors = [model.tokens([example.tokens for example in examples]) for model in models]
     chances = sum(model.finder(own.input, own.mask).sigmoid() for model, own in zip(models, vectors, strict=True)) / 2
@@ -174,8 +137,12 @@ def test_predicates_and_roles_follow_the_mean_probabilities():
     ]
     assert [[one.predicate for one in own] for own in found] == predicates
     assert any(predicates), "no predicate is found, so this shows nothing"
-    given = [_with_predicates(*pair) for pair in zip(examples, predicates, strict=True)]
-    instances = Instances.of(given)
+    instances = Instances.of(
+        [
+            replace(example, propositions=[Proposition(one) for one in own])
+            for example, own in zip(examples, predicates, strict=True)
+        ]
+    )
     logits, mask = zip(
         *(model.tag_logits(own, instances) for model, own in zip(models, vectors, strict=True)), strict=True
     )
@@ -186,7 +153,7 @@ def test_predicates_and_roles_follow_the_mean_probabilities():
 
 @torch.no_grad()
 def test_answers_have_the_best_product_of_the_mean_probabilities():
-    examples, models = MODELS["squad"][2], [model_of("squad", seed) for seed in (1, 2)]
+    examples, models = EXAMPLES["squad"], [model_of("squad", seed) for seed in (1, 2)]
     both = [model(examples) for model in models]
     start, end = (sum(one[place].exp() for one in both) / 2 for place in (0, 1))
     for row, (example, found) in enumerate(zip(examples, Ensemble(models).predict(examples), strict=True)):
@@ -200,11 +167,11 @@ def test_answers_have_the_best_product_of_the_mean_probabilities():
 @torch.no_grad()
 def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
     """With every span kept, the single models score the same pairs, so their tables can be averaged afterwards."""
-    everything = replace(SMALL, spans_per_token=100.0, max_width=1, max_antecedents=1000, mention_loss=0.0)
+    everything = replace(MODELS["coref"][1], spans_per_token=100.0, max_width=1, max_antecedents=1000, mention_loss=0.0)
     models = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        models.append(Resolver(everything, LABELS, tokens()).eval())
+        models.append(Resolver(everything, VOCABULARY, tokens()).eval())
     single = [rank(model([DOCUMENT]), [len(own) for own in DOCUMENT.sentences]) for model in models]
     assert torch.equal(single[0].spans, single[1].spans)
     scores = sum(ranked.scores for ranked in single) / 2
@@ -240,33 +207,32 @@ def test_a_model_without_an_average_says_so():
         Ensemble([Third(), Third()])
 
 
+def save_tagger(folder: Path, sentences: list[TaggedSentence], bilm_folder: Path, seed: int = 0, **tagger) -> None:
+    settings = NerSettings(
+        tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)),
+        tagger=TaggerSettings(hidden_sizes=(5,), **tagger),
+    )
+    sources = TokenSources(FrozenLayers(BiLM.from_pretrained(bilm_folder)))
+    vocabulary = TASK.vocabulary(sentences, settings)
+    torch.manual_seed(seed)
+    model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, sources))
+    save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), folder)
+
+
 @pytest.fixture
 def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     """Three taggers with one biLM."""
-    settings = NerSettings(
-        tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)), tagger=TaggerSettings(hidden_sizes=(5,))
-    )
-    frozen = FrozenLayers(BiLM.from_pretrained(bilm_folder))
-    vocabulary = TASK.vocabulary(train_sentences, settings)
-    for seed in (1, 2, 3):
-        torch.manual_seed(seed)
-        model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, TokenSources(frozen, None, [])))
-        save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), tmp_path / str(seed))
-    return [str(tmp_path / str(seed)) for seed in (1, 2, 3)]
+    found = [tmp_path / str(seed) for seed in (1, 2, 3)]
+    for seed, folder in enumerate(found):
+        save_tagger(folder, train_sentences, bilm_folder, seed)
+    return list(map(str, found))
 
 
 def test_models_of_other_tag_schemes_are_refused(tmp_path, train_sentences, bilm_folder):
-    frozen, schemes = FrozenLayers(BiLM.from_pretrained(bilm_folder)), ("iob1", "iob2")
-    for scheme in schemes:
-        settings = NerSettings(
-            tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)),
-            tagger=TaggerSettings(hidden_sizes=(5,), tagger_scheme=scheme),
-        )
-        vocabulary = TASK.vocabulary(train_sentences, settings)
-        model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, TokenSources(frozen, None, [])))
-        save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), tmp_path / scheme)
+    for scheme in ("iob1", "iob2"):
+        save_tagger(tmp_path / scheme, train_sentences, bilm_folder, tagger_scheme=scheme)
     with pytest.raises(ConfigError, match="decides between .'iob2', 'O'.* the first one between .'iob1', 'O'"):
-        load_ensemble([tmp_path / scheme for scheme in schemes], device="cpu")
+        load_ensemble([tmp_path / "iob1", tmp_path / "iob2"], device="cpu")
 
 
 def test_saved_models_are_loaded_with_one_encoder_and_scored_beside_their_own(folders, dev_file, dev_sentences):

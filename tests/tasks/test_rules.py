@@ -33,12 +33,6 @@ def test_of_equally_frequent_labels_the_first_is_taken():
     assert [one["label"] for one in majority_rule(labelled("2211")).predict(labelled("1"))] == ["1"]
 
 
-def test_pairs_have_it_too():
-    pairs = [SentencePair(["a"], ["b"], label) for label in ("yes", "no", "no")]
-    rule = TASK.rules(pairs)[0]
-    assert TASK.score(pairs, rule.predict(pairs))["accuracy"] == 100 * 2 / 3
-
-
 TRAIN = sentences(("good film", "+"), ("good good plot", "+"), ("bad film", "-"))
 
 

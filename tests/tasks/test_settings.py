@@ -1,6 +1,8 @@
 """Settings: one flat list of names, whatever groups they stand in."""
 
+import tomllib
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -16,11 +18,6 @@ def test_no_two_groups_have_a_field_in_common(task):
     groups = [getattr(settings, group.name) for group in fields(settings)]
     names = [field.name for group in groups for field in fields(group)]
     assert len(names) == len(set(names)) == len(to_table(settings))
-
-
-@pytest.mark.parametrize("task", BUILT_IN)
-def test_every_task_is_found_by_its_name(task):
-    assert find(task).name == task
 
 
 def test_a_table_goes_there_and_back():
@@ -59,13 +56,21 @@ def test_wrong_settings_are_told_with_their_file(table, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("task", "sizes"),
+    [
+        ("sst", {"hidden_size": 300, "phrases": "all", "batch_size": 100}),
+        ("snli", {"hidden_size": 300, "learning_rate": 0.0004, "placement": "both", "layer_norm": "words"}),
+    ],
+)
+def test_the_recipes_of_the_paper_have_its_values(task, sizes):
+    path = Path(__file__).resolve().parents[2] / "configs" / "tasks" / f"{task}-paper.toml"
+    table = to_table(with_table(find(task).settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path)))
+    assert {name: table[name] for name in sizes} == sizes
+
+
 def test_settings_out_of_bounds_are_errors():
     with pytest.raises(ConfigError, match=r"elmo_dropout must be .* \(got 1\)"):
         TokenSettings(elmo_dropout=1)
     with pytest.raises(ConfigError, match=r"train_share must be .* \(got 0\)"):
         FitSettings(train_share=0)
-
-
-def test_an_unknown_task_is_told_with_the_known_ones():
-    with pytest.raises(ConfigError, match="there is no task 'tags'. It must be one of ner, pos"):
-        find("tags")

@@ -73,12 +73,13 @@ def test_a_column_that_counts_the_tokens_is_left_out(read):
     assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
 
 
+@pytest.mark.parametrize("settings", [{}, {"token_column": 2}], ids=str)
 @pytest.mark.parametrize("inner", ["O", "B-PER"])
-def test_the_column_of_nested_entities_has_to_be_chosen(read, inner):
+def test_the_column_of_nested_entities_has_to_be_chosen(read, inner, settings):
     nested = f"#\thttp://x.example [2009]\n1\tAnna\tB-PER\t{inner}\n2\tsang\tO\tO\n\n"
-    with pytest.raises(TextError, match="columns 3 and 4 both have tags of the labels PER.*--tag-column 3 "):
-        read(nested)
-    (sentence,) = read(nested, tag_column=3)
+    with pytest.raises(TextError, match=r"columns 3 and 4 both have tags of the labels PER.*-column 3 \(the outer"):
+        read(nested, **settings)
+    (sentence,) = read(nested, tag_column=3, **settings)
     assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
 
 
@@ -141,26 +142,13 @@ def test_files_are_read_as_they_are_published(read, published):
     assert set(sentence.tags) <= {"O", *(f"{prefix}-{label}" for prefix in "BIELUS" for _, _, label in spans)}
 
 
-def test_outer_and_inner_entities_are_asked_for(read):
-    text = PUBLISHED["GermEval, outer"][0]
-    with pytest.raises(TextError, match=r"column 1 counts .*--token-column 2|columns 3 and 4 both have tags"):
-        read(text)
-    with pytest.raises(TextError, match=r"both have tags of the labels PER.*--tag-column 3 \(the outer ones\)"):
-        read(text, token_column=2)
-
-
 def test_parts_of_speech_are_no_entities(read):
     with pytest.raises(TextError, match=r":1: the tag is 'NNP'.*--scheme io"):
         read("Anna NNP\nsang VBD\n! O\n")
     assert read("Anna NNP\nsang VBD\n! O\n", scheme="io")[0].spans == [(0, 1, "NNP"), (1, 2, "VBD")]
 
 
-def test_sentences_that_can_not_be_read_are_left_out_and_counted(read):
-    text = "a B-A\nb O\n\nc I-A\n\nd X-A\n\ne\n\nf B-A\n\ng B-A\n"
-    with pytest.raises(TextError, match=":6: the tag is 'X-A'"):
-        read(text.replace("e\n\n", ""))
-    with pytest.warns(TextWarning, match=r"train\.conll: left out what can't be read, 3 in all .*The first: .*:6: "):
-        assert [sentence.tokens for sentence in read(text, errors="skip")] == [["a", "b"], ["f"], ["g"]]
+def test_a_file_of_which_every_sentence_is_left_out_is_an_error(read):
     with pytest.warns(TextWarning, match="1 in all"), pytest.raises(TextError, match="there is no sentence"):
         read("e X-A\n", errors="skip")
 

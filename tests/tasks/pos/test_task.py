@@ -1,6 +1,5 @@
-"""`elmo task` with parts of speech: trained, resumed, scored and used; wrong input ends with exit code 2."""
+"""`elmo task` with parts of speech: trained, scored and used; wrong input ends with exit code 2."""
 
-import contextlib
 import io
 import json
 import random
@@ -11,7 +10,6 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.cli.verbs.task import apply
-from elmo.tasks.pos.model import TokenTagger
 
 WORDS = {"NOUN": ["cat", "dog", "tree"], "VERB": ["sees", "takes"], "DET": ["the", "a"]}
 SMALL = ["--encoder", "none", "--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--quiet"]
@@ -90,26 +88,6 @@ def test_words_of_held_out_dev_data_are_not_known(place, capsys):
     assert dev["unknown"] == dev["tokens"] / 2 > 0
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_model(place):
-    assert train("--dev", "dev.conllu", run="whole") == 0
-    original, calls = TokenTagger.decide, []
-
-    def stop(model, outputs, examples):
-        calls.append(examples)
-        if len(calls) > 1:  # in the second epoch
-            raise KeyboardInterrupt
-        return original(model, outputs, examples)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TokenTagger, "decide", stop)
-        with contextlib.suppress(KeyboardInterrupt):
-            assert train("--dev", "dev.conllu", run="parts") != 0
-    assert (place / "parts/seed-1").is_dir() and not (place / "parts/scores.json").exists()
-    assert train("--dev", "dev.conllu", "--resume", run="parts") == 0
-    models = [(place / run / "model/model.safetensors").read_bytes() for run in ("whole", "parts")]
-    assert models[0] == models[1]
-
-
 LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" for number in range(40))
 
 
@@ -146,8 +124,3 @@ def test_a_tag_that_training_doesnt_have_is_an_error_or_a_miss(place, capsys):
     assert train("--dev", "other.conllu", "--unseen-labels", "miss", "--json") == 0
     dev = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
     assert dev["per_label"]["X"]["correct"] == 0 < dev["per_label"]["X"]["gold"]
-
-
-def test_test_data_that_is_training_data_is_told_of(place, capsys):
-    assert train("--test", "train.conllu") == 0
-    assert "30 of the 30 examples of the test data are also training data" in capsys.readouterr().err

@@ -1,13 +1,13 @@
-"""ESIM equals the original's values stage by stage, treats both sides alike, and learns."""
+"""ESIM equals the original's values stage by stage, and treats both sides alike."""
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
-from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.layers.attention import compare, mean_and_max
+from elmo.tasks.layers.recurrent import BiLSTM
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
@@ -51,17 +51,12 @@ class Sizes(torch.nn.Module):
 
 def golden_model(arrays, dtype):
     """The original's weights in our network; its two linear layers and the hidden sizes all differ."""
-    shapes = {name: arrays[f"weight.{name}"].shape for name in ("_encoder._module.weight_hh_l0",
-              "_inference_encoder._module.weight_hh_l0")}  # fmt: skip
-    model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
-    encoder, inference = (shape[1] for shape in shapes.values())
-    from elmo.tasks.layers.recurrent import BiLSTM
-
-    model.encoder = BiLSTM(arrays["premise"].shape[2], [encoder])
     weight = {name.removeprefix("weight."): value for name, value in arrays.items() if name.startswith("weight.")}
+    model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
+    model.encoder = BiLSTM(arrays["premise"].shape[2], [weight["_encoder._module.weight_hh_l0"].shape[1]])
     project = weight["_projection_feedforward._linear_layers.0.weight"]
     model.project = torch.nn.Linear(*project.shape[::-1])
-    model.composition = BiLSTM(project.shape[0], [inference])
+    model.composition = BiLSTM(project.shape[0], [weight["_inference_encoder._module.weight_hh_l0"].shape[1]])
     hidden = weight["_output_feedforward._linear_layers.0.weight"]
     model.classifier[1] = torch.nn.Linear(*hidden.shape[::-1])
     model.classifier[4] = torch.nn.Linear(hidden.shape[0], 3)
@@ -152,32 +147,7 @@ def test_hidden_premises_change_nothing(build):
     assert not torch.allclose(seeing(PAIRS[:1]), seeing([SentencePair(["old"], PAIRS[0].hypothesis)]))
 
 
-def test_elmo_at_the_output_widens_the_comparison_and_has_gradients(build, tiny_bilm):
-    model = build(encoder="elmo", placement="both")
-    assert model.project.in_features == 4 * (16 + tiny_bilm.config.output_dim)
-    model.loss(PAIRS).backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in model.tokens.mixes.parameters())
-
-
-def test_it_learns(build):
-    model = build(EntailmentSettings(hidden_size=8, dropout=0.1))
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(60):
-        optimizer.zero_grad()
-        model.loss(PAIRS).backward()
-        optimizer.step()
-    model.eval()
-    found = model.predict(PAIRS)
-    assert [one["label"] for one in found] == [pair.label for pair in PAIRS]
-    assert sum(found[0]["probabilities"].values()) == pytest.approx(1)
-
-
 def test_labels_that_training_does_not_have_have_no_held_out_loss(build):
     model = build()
     assert model.held_out_loss_of(model(PAIRS[:1]), [SentencePair(["a"], ["man"], "maybe")]) is None
     assert model.held_out_loss_of(model(PAIRS), PAIRS) is not None
-
-
-def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the model would read nothing"):
-        ESIM(EntailmentSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

@@ -2,19 +2,15 @@
 
 import json
 import random
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from elmo.cli.main import main
-from elmo.tasks.settings import with_table
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import SnliSettings
 from elmo.tasks.snli.task import TASK
 from elmo.tasks.task import TextReading
 
-FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 ANIMALS, VERBS = ["cat", "dog", "bird"], ["sleeps", "runs"]
 
 
@@ -69,21 +65,6 @@ def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
     assert sum(second["prediction"]["probabilities"].values()) == pytest.approx(1)
 
 
-def test_hidden_premises_leave_nothing_to_learn_here(files, capsys):
-    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev.jsonl"), "--premises", "hide"]
-    flags = ["--encoder", "none", "--static", str(files / "vectors.txt"), "--json", "--epochs", "3"]
-    assert main(["task", "train", "snli", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
-    assert json.loads(capsys.readouterr().out)["dev"]["mean"] < 85
-
-
-def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
-    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev.jsonl")]
-    flags = ["--model", str(bilm_folder), "--placement", "both", "--epochs", "1", "--json"]
-    assert main(["task", "train", "snli", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
-    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
-    assert [mix["placement"] for mix in mixes] == ["input", "output"]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -107,15 +88,6 @@ def test_bad_lines_end_with_2_and_their_line(files, capsys, line, message):
 def test_pairs_of_one_premise_stay_together():
     one, other = SentencePair(["a"], ["b"], "x"), SentencePair(["a"], ["c"], "y")
     assert TASK.group(one, 0) == TASK.group(other, 5)
-
-
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("snli*.toml")), ids=lambda path: path.stem)
-def test_a_recipe_is_read_and_says_how_to_run_it(path):
-    settings = with_table(SnliSettings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
-    assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
-    if path.stem == "snli-paper":
-        assert (settings.entailment.hidden_size, settings.fit.learning_rate) == (300, 0.0004)
-        assert (settings.tokens.placement, settings.tokens.layer_norm) == ("both", "words")
 
 
 def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.sst.data import LabelledSentence, parse_tree, phrases_of, read_labelled
-from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.sst.settings import ClassifierSettings, SstSettings
 from elmo.tasks.sst.task import TASK
 
 TREES = "(3 (2 It) (4 (2 's) (4 good)))\n\n(1 (2 (2 A) (2 film\\/book)) (1 (1 -LRB-) (1 bad)))\n"
@@ -136,7 +136,7 @@ def test_bad_columns_are_named(tmp_path, content, message):
 
 
 def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_path):
-    settings = TASK_SETTINGS()
+    settings = SstSettings()
     train = TASK.read(written(tmp_path, "good\tfine\nbad\tpoor\n"), settings)
     vocabulary = TASK.vocabulary(train, settings)
     assert vocabulary == {"labels": ["bad", "good"]}
@@ -144,15 +144,9 @@ def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_p
     TASK.check(train, vocabulary, settings)
     with pytest.raises(TextError, match=r"dev:2: the label 'ugly' isn't in the training data, which has bad, good"):
         TASK.check(dev, vocabulary, settings)
-    TASK.check(dev, vocabulary, TASK_SETTINGS(unseen_labels="miss"))
+    TASK.check(dev, vocabulary, SstSettings(classifier=ClassifierSettings(unseen_labels="miss")))
     with pytest.raises(TextError, match="every sentence of the training data has the label 'good'"):
         TASK.vocabulary(train[:1], settings)
-
-
-def TASK_SETTINGS(**changes):
-    from elmo.tasks.sst.settings import SstSettings
-
-    return SstSettings(classifier=ClassifierSettings(**changes))
 
 
 @pytest.mark.parametrize(
@@ -177,13 +171,13 @@ def test_the_treebank_is_read_whole(shared):
 
 def test_a_column_of_ids_is_not_taken_for_labels(tmp_path):
     lines = "".join(f"{number}\ttext {number}\t{number % 2}\n" for number in range(1000, 1250))
-    train = TASK.read(written(tmp_path, lines), TASK_SETTINGS())
+    train = TASK.read(written(tmp_path, lines), SstSettings())
     with pytest.raises(TextError, match=r"250 different labels \(1000, .* and 230 more\).*with --label-column"):
-        TASK.vocabulary(train, TASK_SETTINGS())
-    settings = TASK_SETTINGS(label_column=3)
+        TASK.vocabulary(train, SstSettings())
+    settings = SstSettings(classifier=ClassifierSettings(label_column=3))
     assert TASK.vocabulary(TASK.read(written(tmp_path, lines), settings), settings) == {"labels": ["0", "1"]}
     with pytest.raises(TextError) as caught:  # a message that can be read, however many labels there are
-        TASK.check(train[:1], {"labels": [str(number) for number in range(5000, 10_000)]}, TASK_SETTINGS())
+        TASK.check(train[:1], {"labels": [str(number) for number in range(5000, 10_000)]}, SstSettings())
     assert "has 5000, 5001, " in str(caught.value) and "and 4,980 more: it can never be found" in str(caught.value)
     assert len(str(caught.value)) < 400
 
@@ -220,13 +214,7 @@ def test_sentences_in_the_column_of_the_labels_are_refused_at_any_size(tmp_path,
     assert {row.label for row in read(tmp_path, lines, label_column=2, text_column=1)} == {"0", "1"}
 
 
-def test_rows_and_trees_that_can_not_be_read_are_left_out_and_counted(tmp_path):
-    with pytest.warns(
-        TextWarning, match=r"data: left out what can't be read, 2 in all .*The first: .*data:2: column 2 is"
-    ):
-        assert [row.line for row in read(tmp_path, "1\tfine\n0\t\nx\n0\tpoor\n", errors="skip")] == [1, 4]
-    with pytest.warns(TextWarning, match="1 in all .*data:2: column"):
-        assert len(read(tmp_path, "(3 (2 It) (4 works))\n(3 (2 It\n", errors="skip")) == 1
+def test_lines_that_can_not_be_decoded_are_left_out_and_counted(tmp_path):
     (tmp_path / "cut").write_bytes(b"1\tfine\n0\tna\xefve\n")
     with pytest.warns(TextWarning, match="1 in all .*cut:2: "):
         assert len(read_labelled(tmp_path / "cut", ClassifierSettings(errors="skip"))) == 1

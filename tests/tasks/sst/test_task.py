@@ -2,17 +2,12 @@
 
 import json
 import random
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from elmo.cli.main import main
 from elmo.tasks.counts import score_of
-from elmo.tasks.settings import with_table
-from elmo.tasks.sst.settings import SstSettings
 
-FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 WORDS = {"0": ["awful", "bad"], "2": ["a", "film", "the"], "4": ["fine", "great"]}
 
 
@@ -69,23 +64,6 @@ def test_elmo_is_read_at_both_places_and_its_mixes_are_told(files, bilm_folder, 
     mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
     assert [mix["placement"] for mix in mixes] == ["input", "output"]
     assert main(["task", "evaluate", str(run), str(files / "dev"), "--json"]) == 0
-
-
-def test_a_label_of_dev_that_train_lacks_ends_with_2_and_its_line(files, capsys):
-    (files / "train").write_text("good\ta film\nbad\tthe film\n")
-    (files / "dev").write_text("good\ta film\nugly\tthe film\n")
-    data = ["--train", str(files / "train"), "--dev", str(files / "dev")]
-    assert main(["task", "train", "sst", *data, "-o", str(files / "run")]) == 2
-    assert "dev:2: the label 'ugly' isn't in the training data" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("sst*.toml")), ids=lambda path: path.stem)
-def test_a_recipe_is_read_and_says_how_to_run_it(path):
-    settings = with_table(SstSettings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
-    assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
-    if path.stem == "sst-paper":
-        classifier = settings.classifier
-        assert (classifier.hidden_size, classifier.phrases, settings.fit.batch_size) == (300, "all", 100)
 
 
 def test_a_classifier_that_knows_one_label_only_says_so(files, capsys):

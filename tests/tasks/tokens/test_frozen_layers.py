@@ -39,14 +39,20 @@ class Lengths:
 
     num_layers, layer_dim, model_hash, keep_boundaries = 1, 1, "ab" * 8, False
 
+    def __init__(self):
+        self.computed = []
+
     def embed_iter(self, sentences):
-        return (np.array([[[len(token)] for token in tokens]], np.float32).reshape(1, -1, 1) for tokens in sentences)
+        for tokens in sentences:
+            self.computed.append(tokens)
+            yield np.array([[[len(token)] for token in tokens]], np.float32).reshape(1, -1, 1)
 
 
 def test_any_encoder_is_remembered_and_padded(tmp_path):
-    frozen = FrozenLayers(Lengths(), cache=tmp_path)
-    assert frozen.remember(SENTENCES) == 3
-    for layers in (frozen, FrozenLayers(Lengths(), cache=tmp_path), FrozenLayers(Lengths())):
-        found = layers.batch(SENTENCES)
+    for cache, num_missing, num_computed in ((tmp_path, 3, 3), (tmp_path, 0, 0), (None, 0, 3)):
+        frozen = FrozenLayers(Lengths(), cache=cache)
+        assert frozen.remember(SENTENCES) == num_missing
+        found = frozen.batch(SENTENCES)
+        assert len(frozen.encoder.computed) == num_computed
         assert found.layers.tolist() == [[[[3], [3], [3]], [[4], [0], [0]], [[0], [0], [0]]]]
         assert found.mask.sum(dim=1).tolist() == [3, 1, 0]

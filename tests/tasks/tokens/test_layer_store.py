@@ -110,14 +110,6 @@ def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_
     assert other.mask.sum(dim=1).tolist() == [len(sentence) + 2 for sentence in tiny_corpus]
 
 
-def test_a_second_run_computes_nothing(tmp_path, bilm, tiny_corpus, monkeypatch):
-    FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus)
-    again = FrozenLayers(bilm, cache=tmp_path)
-    monkeypatch.setattr(bilm, "contextualize", None)
-    assert again.remember(tiny_corpus) == 0
-    assert again.batch(tiny_corpus).layers.abs().sum() > 0
-
-
 def test_a_stop_keeps_the_finished_parts(tmp_path, bilm, tiny_corpus, monkeypatch):
     monkeypatch.setattr(frozen_layers, "_PART_TOKENS", 10)
     looks = iter(range(100))

@@ -1,0 +1,80 @@
+"""Small models of the built-in tasks, but for the autoencoder, and examples for each of them."""
+
+import numpy as np
+import torch
+
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.model import Resolver
+from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.model import Tagger
+from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.pos.model import TokenTagger
+from elmo.tasks.pos.settings import TokenTaggerSettings
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.model import ESIM
+from elmo.tasks.snli.settings import EntailmentSettings
+from elmo.tasks.squad.data import Answer, Question
+from elmo.tasks.squad.model import Reader
+from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.tokens import tokenized
+from elmo.tasks.srl.data import Proposition, RoleSentence
+from elmo.tasks.srl.model import RoleLabeler
+from elmo.tasks.srl.settings import LabelerSettings
+from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.model import Classifier
+from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.representation import TokenRepresentation
+
+WORDS = ("Anna", "saw", "her", "old", "dog", "it", "barked")
+STATIC = {"static": StaticVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32))}
+VOCABULARY = {"labels": ["A", "B", "V"], "characters": list("abdno"), "words": ["Anna"], "genres": ["nw"]}
+SEE, ANNA, BARK = list(WORDS), ["Anna"], ["it", "barked", "unseen"]
+DOCUMENT = Document(
+    ("nw/a", "0"), (WORDS, ("it", "barked", "."), ("Anna", "saw", "it")), ("A",) * 7 + ("B",) * 6,
+    (((0, 0), (2, 2), (10, 10)), ((2, 4), (5, 5))),
+)  # fmt: skip
+MODELS = {
+    "ner": (
+        Tagger, TaggerSettings(hidden_sizes=(5,), character_filters=4),
+        [TaggedSentence(SEE, [(0, 1, "A"), (2, 5, "B")]), TaggedSentence(ANNA), TaggedSentence(BARK, [(0, 1, "B")])],
+    ),
+    "pos": (
+        TokenTagger, TokenTaggerSettings(hidden_sizes=(5,), character_filters=4),
+        [TagSentence(SEE, tags=list("ABVABVA")), TagSentence(ANNA, tags=["A"]), TagSentence(BARK, tags=list("BVB"))],
+    ),
+    "sst": (
+        Classifier, ClassifierSettings(hidden_size=4),
+        [LabelledSentence(SEE, "A"), LabelledSentence(ANNA, "B"), LabelledSentence(BARK, "V")],
+    ),
+    "snli": (
+        ESIM, EntailmentSettings(hidden_size=8),
+        [SentencePair(SEE, SEE, "A"), SentencePair(ANNA, SEE, "B"), SentencePair(BARK, SEE, "V")],
+    ),
+    "srl": (
+        RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, finder_size=8),
+        [RoleSentence(SEE, [Proposition((1, 2), [(0, 1, "A"), (1, 2, "V")])], [(1, 2)])],
+    ),
+    "squad": (
+        Reader, ReaderSettings(hidden_size=4, character_filters=5),
+        [Question("1", tokenized("who barked ?"), tokenized("Anna saw her old dog ."), (Answer("dog", (4, 5)),)),
+         Question("2", tokenized("who ?"), tokenized("it barked"), (Answer("it", (0, 1)),))],
+    ),
+    "coref": (
+        Resolver, ResolverSettings(
+            hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3, mention_loss=1.0
+        ),
+        [DOCUMENT],
+    ),
+}  # fmt: skip
+"""Of each task: its model's class, settings of that, and labelled examples."""
+
+
+def small_model(task: str, tokens: TokenRepresentation, seed: int = 0) -> TaskModel:
+    """With random weights, in evaluation."""
+    kind, settings, _ = MODELS[task]
+    torch.manual_seed(seed)
+    return kind(settings, VOCABULARY, tokens).eval()

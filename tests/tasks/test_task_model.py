@@ -1,0 +1,70 @@
+"""The models of all built-in tasks, in every type of number and mode of torch, in training and with nothing to read."""
+
+import pytest
+import torch
+from tests.tasks.small_models import MODELS, STATIC, VOCABULARY, small_model
+
+from elmo.errors import ConfigError
+from elmo.tasks.registry import find
+from elmo.tasks.settings import TokenSettings, to_table, with_table
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+
+TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+MODES = ("gradients", "no_grad", "inference_mode", "autocast")
+
+
+@pytest.fixture(params=MODELS)
+def task(request, tiny_bilm):
+    placement = "both" if "output" in find(request.param).places else "input"
+    settings = TokenSettings(encoder="elmo", elmo_dropout=0.0, placement=placement)
+    tokens = TokenRepresentation(settings, TokenSources(FrozenLayers(tiny_bilm), STATIC))
+    return small_model(request.param, tokens), MODELS[request.param][2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_loss_is_next_to_that_of_double_precision(task, dtype, mode):
+    model, examples = task
+    with torch.no_grad():
+        exact = model.double().loss(examples)
+    model.to(dtype)
+    lower = torch.float16 if dtype == torch.float16 else torch.bfloat16
+    with (
+        torch.set_grad_enabled(mode in ("gradients", "autocast")),
+        torch.inference_mode(mode == "inference_mode"),
+        torch.autocast("cpu", dtype=lower, enabled=mode == "autocast"),
+    ):
+        found = model.loss(examples)
+    rounded = torch.finfo(lower if mode == "autocast" else dtype).eps
+    # As in tests/layer: some 64 roundings between the words and the loss.
+    torch.testing.assert_close(found.double(), exact, rtol=64 * rounded, atol=64 * rounded)
+    if mode in ("gradients", "autocast"):
+        found.backward()
+        assert all(torch.isfinite(weight.grad).all() for weight in model.parameters() if weight.grad is not None)
+
+
+def test_every_learned_weight_has_a_gradient(task):
+    model, examples = task
+    (model.train().loss(examples) + model.tokens.penalty()).backward()
+    for name, weight in model.named_parameters():
+        assert (weight.grad is not None) == weight.requires_grad, name
+
+
+def test_dropout_is_off_outside_of_training(task):
+    model, examples = task
+    assert torch.equal(model.loss(examples), model.loss(examples))
+    assert not torch.equal(model.train().loss(examples), model.eval().loss(examples))
+
+
+@pytest.mark.parametrize("changes", [{"encoder": "none"}, {"placement": "output"}], ids=str)
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "coref"])  # which has an error of its own
+def test_a_model_that_reads_nothing_is_refused(name, changes, tiny_bilm):
+    task = find(name)
+    filters = {"character_filters": 0} if "character_filters" in to_table(task.settings()) else {}
+    settings = with_table(task.settings(), changes | filters, "here")
+    sources = TokenSources(FrozenLayers(tiny_bilm) if settings.tokens.encoder == "elmo" else None)
+    with pytest.raises(ConfigError, match="the model would read nothing"):
+        task.check_settings(settings)
+    with pytest.raises(ConfigError, match="the model would read nothing"):
+        task.build(settings, VOCABULARY, TokenRepresentation(settings.tokens, sources))
