@@ -1,15 +1,19 @@
 """A tiny embedder, a text file, and threads at once."""
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import files_of, format_of
+from elmo.errors import Interrupted
 
 LINES = [
     "the cat sat on the mat .",
@@ -52,6 +56,18 @@ def require_equal() -> Callable[[Path, Path], None]:
             assert first.read_bytes() == second.read_bytes(), first.name
 
     return require
+
+
+@pytest.fixture
+def interrupt() -> Callable[..., None]:
+    """(windows, arguments of `embed_corpus`): runs it and asks it to stop when so many windows are done."""
+
+    def run(windows: int, *arguments: Any, **settings: Any) -> None:
+        calls = itertools.count()  # the first is made while the text is counted
+        with pytest.raises(Interrupted, match=r"interrupted after row \d+ of \d+.*--resume"):
+            embed_corpus(*arguments, **settings, stop_asked=lambda: next(calls) > windows)
+
+    return run
 
 
 @pytest.fixture

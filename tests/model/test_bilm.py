@@ -11,6 +11,7 @@ from elmo import reference
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
 from elmo.layer.elmo import ELMo
+from elmo.layer.on_engine import padded_ids
 from elmo.model.bilm import BiLM, BiLMState
 from elmo.text.token_map import TokenMap, WordMap
 
@@ -19,12 +20,7 @@ WORDS = {"<S>": 1, "</S>": 2, "<UNK>": 3, "cat": 4, "sat": 5}
 
 
 def ids_of(bilm, sentences):
-    """(batch, tokens, characters), 0 behind each sentence."""
-    longest = max(map(len, sentences), default=0)
-    ids = torch.zeros(len(sentences), longest, bilm.config.max_characters_per_token, dtype=torch.int64)
-    for row, sentence in zip(ids, sentences, strict=True):
-        row[: len(sentence)] = torch.from_numpy(bilm.token_map.characters.ids(sentence))
-    return ids
+    return padded_ids(bilm, sentences)[0]
 
 
 @torch.no_grad()

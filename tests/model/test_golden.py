@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
-import pytest
 import torch
 
 from elmo.layer.elmo import ELMo
+from elmo.layer.on_engine import padded_ids
 from elmo.model.bilm import BiLM, BiLMState
 
 LOOSE = 1e-4  # golden/README.md: safe for float32
@@ -92,47 +92,25 @@ def test_mixes_equal_published_vectors(golden):
             assert_close(mixed.mixes[0].detach(), golden.expected[f"b{index}_mix{number}"], golden.tolerance)
 
 
-@pytest.fixture(scope="module")
-def many_langs(golden_folder, many_langs_checkpoint):
-    folder = golden_folder / "efml_word_and_char"
-    with np.load(folder / "expected.npz") as arrays:
-        return (
-            BiLM.from_checkpoint(many_langs_checkpoint),
-            json.loads((folder / "sentences.json").read_text()),
-            dict(arrays),
-        )
+def test_layers_equal_elmo_for_many_langs_from_zeros_and_after_a_call_before(golden_folder, many_langs_checkpoint):
+    folder, bilm = golden_folder / "efml_word_and_char", BiLM.from_checkpoint(many_langs_checkpoint)
+    calls = json.loads((folder / "sentences.json").read_text())
+    first, second = calls["call0"], calls["call1"]
+    layers, state = embed_many_langs(bilm, first)
+    found = {
+        "call0": layers,
+        "fresh1": embed_many_langs(bilm, second)[0],
+        "call1": embed_many_langs(bilm, second, of_rows(state, slice(len(second))))[0],
+    }
+    with np.load(folder / "expected.npz") as expected:
+        for name, sentences in found.items():
+            for row, vectors in sentences.items():
+                assert_close(vectors, expected[f"{name}_s{row}_all"], LOOSE)
 
 
-def test_layers_equal_elmo_for_many_langs(many_langs):
-    bilm, calls, expected = many_langs
-    layers, _ = embed_many_langs(bilm, calls["call0"], bilm.zero_state(len(calls["call0"])))
-    for row, sentence in enumerate(layers):
-        assert_close(sentence, expected[f"call0_s{row}_all"], LOOSE)
-        assert_close(sentence.mean(axis=0), expected[f"call0_s{row}_avg"], LOOSE)
-    fresh, _ = embed_many_langs(bilm, calls["call1"], bilm.zero_state(len(calls["call1"])))
-    for row, sentence in enumerate(fresh):
-        assert_close(sentence, expected[f"fresh1_s{row}_all"], LOOSE)
-
-
-def test_a_second_call_goes_on_from_the_first_ones_state_as_in_elmo_for_many_langs(many_langs):
-    bilm, calls, expected = many_langs
-    _, state = embed_many_langs(bilm, calls["call0"], bilm.zero_state(len(calls["call0"])))
-    layers, _ = embed_many_langs(bilm, calls["call1"], of_rows(state, slice(len(calls["call1"]))))
-    for row, sentence in enumerate(layers):
-        assert_close(sentence, expected[f"call1_s{row}_all"], LOOSE)
-
-
-def embed_many_langs(bilm, sentences, state):
+@torch.no_grad()
+def embed_many_langs(bilm, sentences, state=None):
     """Each sentence's (layers, tokens, dim) and the state; rows stand longest first, as in ELMoForManyLangs."""
     order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
-    longest = max(map(len, sentences))
-    characters = torch.zeros(len(order), longest, bilm.config.max_characters_per_token, dtype=torch.int64)
-    words = torch.zeros(len(order), longest, dtype=torch.int64)
-    for place, row in enumerate(order):
-        ids = bilm.token_map.ids(sentences[row])
-        characters[place, : len(ids.words)] = torch.from_numpy(ids.characters)
-        words[place, : len(ids.words)] = torch.from_numpy(ids.words)
-    with torch.no_grad():
-        output = bilm(characters, words, state)
-    found = {row: output.layers[:, place, 1 : len(sentences[row]) + 1].numpy() for place, row in enumerate(order)}
-    return [found[row] for row in range(len(order))], output.state
+    output = bilm(*padded_ids(bilm, [sentences[row] for row in order]), state)
+    return {row: output.layers[:, place, 1 : len(sentences[row]) + 1] for place, row in enumerate(order)}, output.state

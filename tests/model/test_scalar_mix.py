@@ -34,24 +34,6 @@ def test_a_fixed_mix_selects_a_layer_exactly(layers, mask, layer):
     assert torch.equal(ScalarMix(3, raw_weights=raw, train_weights=False)(layers, mask), layers[layer])
 
 
-def test_what_is_not_trained_needs_no_gradient(layers, mask):
-    mix = ScalarMix(3, train_weights=False, train_gamma=False)
-    assert not mix(layers, mask).requires_grad
-    assert ScalarMix(3, train_weights=False)(layers, mask).requires_grad
-
-
-def test_the_penalty_is_the_sum_of_the_squared_raw_weights():
-    mix = ScalarMix(3, raw_weights=(0.5, -1.0, 2.0))
-    assert mix.penalty().item() == pytest.approx(5.25)
-    mix.penalty().backward()
-    assert mix.raw_weights.grad.tolist() == [1.0, -2.0, 4.0]
-    assert mix.gamma.grad is None
-
-
-def test_weights_that_are_not_trained_have_no_penalty():
-    assert ScalarMix(3, raw_weights=(-9e10, 1.0, -9e10), train_weights=False).penalty().item() == 0
-
-
 def allennlp_layer_norm(layer, mask, epsilon):
     """The specification, 5.2, word by word."""
     mask = mask.astype(float)[:, :, None]
@@ -94,17 +76,6 @@ def test_layer_norm_of_no_position_is_finite(layers):
 def test_true_means_the_layer_norm_of_allennlp(layers, mask):
     assert ScalarMix(3, layer_norm=True).layer_norm == "boundaries"
     assert ScalarMix(3).layer_norm is False
-
-
-@pytest.mark.parametrize("layer_norm", [False, "boundaries", "token"])
-def test_gradients_equal_finite_differences(layers, mask, layer_norm):
-    mix = ScalarMix(3, layer_norm=layer_norm).double()
-
-    def mixed(raw_weights, gamma, values):
-        return torch.func.functional_call(mix, {"raw_weights": raw_weights, "gamma": gamma}, (values, mask))
-
-    inputs = [torch.tensor([0.2, -0.4, 0.9]), torch.tensor([1.3]), layers]
-    assert torch.autograd.gradcheck(mixed, [tensor.double().requires_grad_() for tensor in inputs])
 
 
 def test_layers_in_half_precision_are_mixed_in_the_mix_own_precision(layers, mask):

@@ -7,7 +7,7 @@ nothing in the token encoder.
 import random
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import get_args
 
 import torch
 from torch.nn import functional
@@ -108,8 +108,7 @@ def words_per_second(embedder: Embedder, sentences: Sequence[Sequence[str]], bat
 
 def _peak(peak: MachinePeak, dtype: str) -> float:
     """Where the machine has no such products, float32's take their place."""
-    found: Any = peak.get(dtype, peak["float32"])
-    return float(found)
+    return peak.get(dtype, peak["float32"])
 
 
 def random_sentences(count: int) -> list[list[str]]:

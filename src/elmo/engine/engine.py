@@ -40,23 +40,6 @@ def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32, di
     return State(*(np.zeros((config.num_layers, batch, size), dtype) for size in sizes))
 
 
-def _contextualized(
-    stacks: Sequence[Stack],
-    vectors: Float[np.ndarray, "batch tokens projection"],
-    lengths: Int[np.ndarray, " batch"],
-    state: State,
-) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-    """See `Engine.contextualize`."""
-    lengths = checked_rows(stacks, vectors, lengths, state)
-    batch, tokens, size = vectors.shape
-    there = np.arange(tokens)[None, :] < lengths[:, None]
-    layers = np.zeros((len(stacks[0].layers) + 1, batch, tokens, len(stacks) * size), vectors.dtype)
-    for place in range(len(stacks)):
-        np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
-    flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
-    return layers, State(*read_stacks(stacks, flat, starts, lengths, *state))
-
-
 class Engine:
     """One biLM, with factors of one type. Any number of threads may call it at once.
 
@@ -111,7 +94,24 @@ class Engine:
 
         Raises ConfigError for vectors, lengths or a state of another type or shape, and lengths beyond the tokens.
         """
-        return _contextualized(self.stacks(), vectors, lengths, self._start(state, lengths))
+        return self._contextualized(self.stacks(), vectors, lengths, self._start(state, lengths))
+
+    def _contextualized(
+        self,
+        stacks: Sequence[Stack],
+        vectors: Float[np.ndarray, "batch tokens projection"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State,
+    ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
+        """`contextualize` by the directions of `stacks`."""
+        lengths = checked_rows(self.config, len(stacks), self._dtype, vectors, lengths, state)
+        batch, tokens, size = vectors.shape
+        there = np.arange(tokens)[None, :] < lengths[:, None]
+        layers = np.zeros((self.config.num_layers + 1, batch, tokens, len(stacks) * size), vectors.dtype)
+        for place in range(len(stacks)):
+            np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
+        flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
+        return layers, State(*read_stacks(stacks, flat, starts, lengths, *state))
 
     def contextualize_packed(
         self,
@@ -121,7 +121,7 @@ class Engine:
     ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
         """`contextualize` of rows joined one after the other, without padding: as many vectors as tokens."""
         stacks, state = self.stacks(), self._start(state, lengths)
-        lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
+        lengths = checked_rows(self.config, len(stacks), self._dtype, vectors, lengths, state, packed=True)
         tokens, size = vectors.shape
         layers = np.empty((self.config.num_layers + 1, tokens, len(stacks) * size), vectors.dtype)
         for place in range(len(stacks)):
@@ -140,8 +140,8 @@ class Engine:
     ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
         """One direction's top layer, of rows that are in its reading order already, and its state afterwards."""
         stack = self.stacks()[self.config.directions.index(direction)]._replace(backward=False)
-        state = zero_state(self.config, len(lengths), vectors.dtype, directions=1) if state is None else state
-        layers, state = _contextualized([stack], vectors, lengths, state)
+        state = zero_state(self.config, len(lengths), self._dtype, directions=1) if state is None else state
+        layers, state = self._contextualized([stack], vectors, lengths, state)
         return layers[-1], state
 
     def stacks(self) -> list[Stack]:

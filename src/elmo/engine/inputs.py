@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.engine.stacks import Stack
 from elmo.engine.weight_store import Weight
 from elmo.errors import ConfigError
 from elmo.shapes import Float, Int, Shaped
@@ -64,7 +63,9 @@ def _require_ids(what: str, ids: object, shape: Sequence[int | str], known: int)
 
 
 def checked_rows(
-    stacks: Sequence[Stack],
+    config: BiLMConfig,
+    directions: int,
+    dtype: np.dtype,
     vectors: Float[np.ndarray, "*positions projection"],
     lengths: Int[np.ndarray, " batch"],
     state: tuple[Shaped[np.ndarray, "..."], ...],
@@ -75,10 +76,9 @@ def checked_rows(
 
     `packed`: the vectors of all rows are joined, one row after the other.
     """
-    layers = stacks[0].layers
-    sizes = layers[0].sizes
     axes = ("tokens",) if packed else ("batch", "tokens")
-    _require_array("the vectors", vectors, sizes.dtype, (*axes, sizes.dim), "Pass the model's own token vectors.")
+    remedy = "Pass the model's own token vectors."
+    _require_array("the vectors", vectors, dtype, (*axes, config.projection_size), remedy)
     _require_array(
         "the lengths", lengths, None, ("batch" if packed else len(vectors),), "Count the tokens of each row, as int64."
     )
@@ -101,9 +101,9 @@ def checked_rows(
         raise ConfigError(
             f"the state is a {type(state).__name__}, but a state has two arrays, hidden and cell. {remedy}"
         )
-    for name, array, size in zip(("hidden", "cell"), state, (sizes.projection, sizes.cell), strict=True):
-        shape = (len(layers), len(lengths), len(stacks) * size)
-        _require_array(f"the state's {name} array", array, sizes.dtype, shape, remedy)
+    for name, array, size in zip(("hidden", "cell"), state, (config.projection_size, config.cell_size), strict=True):
+        shape = (config.num_layers, len(lengths), directions * size)
+        _require_array(f"the state's {name} array", array, dtype, shape, remedy)
     return lengths
 
 

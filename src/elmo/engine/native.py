@@ -68,7 +68,6 @@ class NativeLayer:
         every_step = [lay_out(weights.recurrent_weight, dtype, order).matrix()]
         if projection is not None:
             every_step.append(lay_out(projection, dtype).matrix())
-        self.sizes = weights.sizes
         self.num_bytes = sum(matrix.num_bytes for matrix in every_step)
         """Of the weights that every step reads."""
         self._layer = LSTMLayer(

@@ -194,7 +194,6 @@ class PlainLayer:
 
     def __init__(self, weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> None:
         self._settings = settings
-        self.sizes = weights.sizes
         self._input = PlainProduct(weights.input_weight, dtype)
         self._recurrent = PlainProduct(weights.recurrent_weight, dtype)
         projection = weights.projection_weight

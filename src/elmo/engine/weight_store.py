@@ -64,16 +64,6 @@ class WeightStore(HeldArrays[Weight]):
 Tensors = Mapping[str, Weight]
 
 
-class Sizes(NamedTuple):
-    """What a layer's inputs and its state must have."""
-
-    dim: int
-    projection: int
-    cell: int
-    dtype: np.dtype
-    """Of vectors and states."""
-
-
 class LayerWeights(NamedTuple):
     """One LSTM layer of one direction. Gate rows in the order input i, forget f, output o, candidate j."""
 
@@ -84,11 +74,6 @@ class LayerWeights(NamedTuple):
     bias: Float[np.ndarray, " gates"]
     projection_weight: Weight | None
     """(projection, cell); None: the cell's output is the layer's output."""
-
-    @property
-    def sizes(self) -> Sizes:
-        """Of what the layer reads."""
-        return Sizes(self.input_weight.shape[1], self.recurrent_weight.shape[1], self.cell_size, self.bias.dtype)
 
     @property
     def cell_size(self) -> int:

@@ -61,13 +61,11 @@ class TorchLanguageModel(LanguageModel[Tensor]):
         if (engine := on_engine.engine_of(self.bilm)) is not None:
             outputs, state = engine.continued(direction, table.numpy()[places], lengths, state)
             return torch.from_numpy(outputs), state
-        zeros = self.bilm.zero_state(len(places))
-        parts = (zeros.hidden, zeros.cell)
-        hidden, cell = (
-            (part.chunk(len(self.config.directions), dim=2)[0].contiguous() for part in parts)
-            if state is None
-            else map(self._tensor, state)
-        )
+        if state is None:
+            zeros = self.bilm.zero_state(len(places))
+            hidden, cell = (part.chunk(len(self.config.directions), dim=2)[0].contiguous() for part in zeros)
+        else:
+            hidden, cell = map(self._tensor, state)
         lstm = getattr(self.bilm, f"{direction}_lstm")
         outputs, hidden, cell = lstm(table[self._tensor(places)], self._tensor(lengths), hidden, cell)
         return outputs[-1], State(hidden.cpu().numpy(), cell.cpu().numpy())

@@ -5,30 +5,30 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, Interrupted, OutputError
+from elmo.errors import ConfigError, OutputError
 
 pytestmark = pytest.mark.slow
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
+Interrupt = Callable[..., None]
 
 
 class Left:
     """A run that ended after 8 of 27 lines."""
 
-    def __init__(self, embedder: Embedder, text: Path, folder: Path, suffix: str) -> None:
+    def __init__(self, embedder: Embedder, text: Path, folder: Path, suffix: str, interrupt: Interrupt) -> None:
         self.embedder, self.text = embedder, text
         self.whole, self.output = folder / f"whole{suffix}", folder / f"vectors{suffix}"
         embed_corpus(embedder, text, self.whole, window=4)
         self.embedder.reset()
-        calls = iter(range(99))
-        with pytest.raises(Interrupted):
-            embed_corpus(embedder, text, self.output, window=4, stop_asked=lambda: next(calls) > 2)
+        interrupt(2, embedder, text, self.output, window=4)
         self.folder = folder / f"vectors{suffix}.partial"
         self.copy = folder / "copy"
         shutil.copytree(self.folder, self.copy)
@@ -48,8 +48,8 @@ class Left:
 
 
 @pytest.fixture(params=SUFFIXES)
-def left(tiny_checkpoint, text, tmp_path, request) -> Left:
-    return Left(Embedder(tiny_checkpoint, state="carry"), text, tmp_path, request.param)
+def left(tiny_checkpoint, text, tmp_path, request, interrupt) -> Left:
+    return Left(Embedder(tiny_checkpoint, state="carry"), text, tmp_path, request.param, interrupt)
 
 
 def changed(path: Path, place: int) -> None:
@@ -84,14 +84,14 @@ def test_whatever_happens_to_a_file_the_result_is_right(left):
             left.restore()
 
 
-def test_a_damaged_part_alone_is_made_anew_where_nothing_is_carried(tiny_checkpoint, text, tmp_path):
-    left = Left(Embedder(tiny_checkpoint), text, tmp_path, ".npy")
+def test_a_damaged_part_alone_is_made_anew_where_nothing_is_carried(tiny_checkpoint, text, tmp_path, interrupt):
+    left = Left(Embedder(tiny_checkpoint), text, tmp_path, ".npy", interrupt)
     changed(left.folder / "part-000000000000", 100)
     assert left.resume()["resumed_at_line"] == 4
     assert left.is_right()
 
 
-def test_parts_in_each_others_places_and_of_another_run_are_made_anew(left, tmp_path):
+def test_parts_in_each_others_places_and_of_another_run_are_made_anew(left, tmp_path, interrupt):
     one, other = (left.folder / f"part-00000000000{row}" for row in (0, 4))
     one.rename(tmp_path / "between")
     other.rename(one)
@@ -100,9 +100,7 @@ def test_parts_in_each_others_places_and_of_another_run_are_made_anew(left, tmp_
     assert left.is_right()
     left.restore()
     embedder = Embedder(left.embedder.bilm, state="carry", keep_boundaries=True)
-    calls = iter(range(99))
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, left.text, tmp_path / "v.npy", window=4, stop_asked=lambda: next(calls) > 2)
+    interrupt(2, embedder, left.text, tmp_path / "v.npy", window=4)
     shutil.copy(tmp_path / "v.npy.partial" / one.name, one)
     assert left.resume()["resumed_at_line"] == 0
     assert left.is_right()
@@ -135,14 +133,11 @@ def test_a_manifest_changed_by_hand_lets_no_other_part_in(left):
     assert left.is_right()
 
 
-def test_another_kept_standard_input_is_another_text(tiny_checkpoint, text, tmp_path, monkeypatch):
-    from types import SimpleNamespace
-
-    output, calls = tmp_path / "vectors.npy", iter(range(99))
+def test_another_kept_standard_input_is_another_text(tiny_checkpoint, text, tmp_path, monkeypatch, interrupt):
+    output = tmp_path / "vectors.npy"
     with text.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
-        with pytest.raises(Interrupted):
-            embed_corpus(Embedder(tiny_checkpoint), "-", output, window=4, stop_asked=lambda: next(calls) > 2)
+        interrupt(2, Embedder(tiny_checkpoint), "-", output, window=4)
     kept = tmp_path / "vectors.npy.partial" / "input.txt"
     kept.write_bytes(kept.read_bytes().replace(b"cat", b"dog"))
     with pytest.raises(ConfigError, match="was begun with text_sha256"):

@@ -31,18 +31,8 @@ from elmo.process.progress.report import Progress
 from elmo.process.stop_flag import stop_flag
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
-
-
-def stop_after(windows: int):
-    """Something that asks to stop when so many windows are done."""
-    count = 0
-
-    def asked() -> bool:
-        nonlocal count
-        count += 1
-        return count > windows + 1  # it is asked once while the text is counted
-
-    return asked
+Usage = namedtuple("Usage", "total used free")
+"""Of a disk."""
 
 
 def names(folder) -> list[str]:
@@ -52,20 +42,12 @@ def names(folder) -> list[str]:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("state", ["zero", "carry"])
 def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
-    tiny_checkpoint, text, tmp_path, suffix, state, recorded_progress, require_equal
+    tiny_checkpoint, text, tmp_path, suffix, state, recorded_progress, require_equal, interrupt
 ):
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
     embed_corpus(Embedder(tiny_checkpoint, state=state), text, whole, window=4)
     for windows in (2, 0, 3):
-        with pytest.raises(Interrupted, match=r"interrupted after row \d+ of 27.*--resume"):
-            embed_corpus(
-                Embedder(tiny_checkpoint, state=state),
-                text,
-                parts,
-                window=4,
-                resume=True,
-                stop_asked=stop_after(windows),
-            )
+        interrupt(windows, Embedder(tiny_checkpoint, state=state), text, parts, window=4, resume=True)
         assert not parts.exists()
     report = embed_corpus(
         Embedder(tiny_checkpoint, state=state), text, parts, window=4, resume=True, progress=recorded_progress
@@ -151,10 +133,9 @@ def test_carry_reads_the_file_in_batches_of_rows(tiny_checkpoint, text, lines, t
     assert Embedder(tiny_checkpoint, state="carry").window_limits() == (64, None)
 
 
-def test_resuming_something_else_is_refused(tiny_checkpoint, embedder, text, tmp_path):
+def test_resuming_something_else_is_refused(tiny_checkpoint, embedder, text, tmp_path, interrupt):
     output = tmp_path / "vectors.npy"
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, text, output, window=4, stop_asked=stop_after(2))
+    interrupt(2, embedder, text, output, window=4)
     for settings, name in (
         ({"layers": "top"}, "layers"),
         ({"store": "float16"}, "store"),
@@ -174,23 +155,21 @@ def test_resuming_something_else_is_refused(tiny_checkpoint, embedder, text, tmp
         embed_corpus(embedder, text, output, window=4, resume=True)
 
 
-def test_a_run_is_not_resumed_with_a_changed_tokenizer(embedder, text, tmp_path, monkeypatch):
+def test_a_run_is_not_resumed_with_a_changed_tokenizer(embedder, text, tmp_path, monkeypatch, interrupt):
     module = tmp_path / "changed_splits.py"
     module.write_text("def tokens(text):\n    return text.split()\n")
     monkeypatch.syspath_prepend(tmp_path)
     given = {"window": 4, "tokenizer": "changed_splits:tokens", "format": "text"}
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, text, tmp_path / "v.npy", **given, stop_asked=stop_after(2))
+    interrupt(2, embedder, text, tmp_path / "v.npy", **given)
     module.write_text("def tokens(text):\n    return text.upper().split()\n")
     importlib.reload(sys.modules["changed_splits"])
     with pytest.raises(ConfigError, match="was begun with tokenizer_code"):
         embed_corpus(embedder, text, tmp_path / "v.npy", **given, resume=True)
 
 
-def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path):
+def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path, interrupt):
     output = tmp_path / "vectors.npy"
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, text, output, window=4, stop_asked=stop_after(1))
+    interrupt(1, embedder, text, output, window=4)
     with pytest.raises(OutputError, match=r"vectors.npy.partial: exists already.*--resume.*--force"):
         embed_corpus(embedder, text, output)
     report = embed_corpus(embedder, text, output, force=True)
@@ -254,11 +233,10 @@ def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_pa
         embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")
 
 
-def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch, recorded_progress):
+def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch, recorded_progress, interrupt):
     embed_corpus(embedder, text, tmp_path / "whole.npy", window=4)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.read_bytes())))
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, stop_asked=stop_after(2))
+    interrupt(2, embedder, "-", tmp_path / "vectors.npy", window=4)
     embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, resume=True)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.read_bytes())))
     embed_corpus(embedder, "-", tmp_path / "at-once.npy", progress=recorded_progress)
@@ -289,35 +267,31 @@ def test_a_packed_pipe_that_ends_early_is_a_damaged_text(embedder, text, tmp_pat
     writer.join()
 
 
+class Changing(Progress):
+    """Writes another text when embedding has begun, or when tokens of it are `done`."""
+
+    def __init__(self, text, after, done=0):
+        self.text, self.after, self.done = text, after, done
+
+    def show(self, what, done, total, unit, note=""):
+        if what == "embedding" and done >= self.done:
+            self.text.write_text(self.after)
+
+
 def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):
-    changes = {
-        "grows": text.read_text(encoding="utf-8") + "one more\n",
-        "shrinks": "a b\n",
-        "differs": "x " + text.read_text(encoding="utf-8"),
-    }
     before = text.read_text(encoding="utf-8")
+    changes = {"grows": before + "one more\n", "shrinks": "a b\n", "differs": "x " + before}
     for name, after in changes.items():
         text.write_text(before)
-
-        class Changing(Progress):
-            def show(self, what, done, total, unit, note="", after=after):
-                if what == "embedding":
-                    text.write_text(after)
-
         with pytest.raises(TextError, match=r"corpus.txt:\d+: the text changed"):
-            embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=Changing())
+            embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=Changing(text, after))
 
 
 def test_a_text_in_which_words_are_replaced_under_the_run_is_noticed(embedder, text, tmp_path):
     before = text.read_text(encoding="utf-8")
-
-    class Changing(Progress):
-        def show(self, what, done, total, unit, note=""):
-            if what == "embedding" and done:
-                text.write_text(before.replace("a", "b"))
-
+    changing = Changing(text, before.replace("a", "b"), done=1)
     with pytest.raises(TextError, match=r"corpus.txt: the text changed .*: other words stand there now"):
-        embed_corpus(embedder, text, tmp_path / "vectors.npy", window=4, progress=Changing())
+        embed_corpus(embedder, text, tmp_path / "vectors.npy", window=4, progress=changing)
     assert names(tmp_path) == ["corpus.txt"]
     text.write_text(before)
     embed_corpus(embedder, text, tmp_path / "vectors.npy", window=4)  # written to, but as it was
@@ -350,8 +324,7 @@ def test_a_stop_while_the_text_is_counted_leaves_nothing(embedder, text, tmp_pat
 
 
 def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_path, monkeypatch):
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 9, 1000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10, 9, 1000))
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
     text_bytes = 48 * tokens + 424 * 27
     needed, less = (f"{(tokens * size + text_bytes) / 1e6:.1f} MB" for size in (192, 64))
@@ -363,8 +336,7 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
 
 
 def test_the_message_counts_as_people_do(tmp_path, monkeypatch):
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, 4_000_000_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(0, 0, 4_000_000_000))
     layout = VectorLayout(np.array([1_670_000]), 3, 1024, "float32")
     with pytest.raises(OutputError) as told:
         require_space(tmp_path, layout, overhead=0)
@@ -410,12 +382,12 @@ def test_without_room_for_all_vectors_twice_each_part_makes_room(embedder, text,
     """Killed while it joins, such a run embeds again what it had removed."""
     whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
     embed_corpus(embedder, text, whole, window=4)
-    folder, usage, left = tmp_path / f"vectors{suffix}.partial", namedtuple("usage", "total used free"), []
+    folder, left = tmp_path / f"vectors{suffix}.partial", []
     room = 3 * 16 * 4 * sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines()) + 30_000
 
     def free(path):
         taken = sum(file.stat().st_size for file in folder.glob("part-*"))
-        return usage(room, taken, room - taken)
+        return Usage(room, taken, room - taken)
 
     def counted(self, window):
         left.append(len(list(folder.glob("part-*"))))

@@ -11,7 +11,7 @@ from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.join import join_shards
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
-from elmo.errors import ConfigError, Interrupted, TextError
+from elmo.errors import ConfigError, TextError
 
 SUFFIXES = (".h5", ".npy", ".parquet")
 TINY_TOLERANCE = 1e-5
@@ -92,15 +92,13 @@ def test_vectors_are_read_back_with_their_ids(embedder, fasta, tmp_path, suffix,
     "settings", [{}, {"pool": "mean"}, {"keep_boundaries": True}, {"forget_sentences": True}], ids=str
 )
 def test_shards_and_resumed_runs_are_a_single_run_to_the_byte(
-    tiny_checkpoint, fasta, tmp_path, suffix, settings, require_equal
+    tiny_checkpoint, fasta, tmp_path, suffix, settings, require_equal, interrupt
 ):
     path, _ = fasta
     embedder = Embedder(tiny_checkpoint, keep_boundaries=settings.pop("keep_boundaries", False))
     whole, resumed, joined = (tmp_path / f"{name}{suffix}" for name in ("whole", "resumed", "joined"))
     embed_corpus(embedder, path, whole, window=7, **settings)
-    asked = iter([False] * 4 + [True] * 9)
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, path, resumed, window=7, stop_asked=lambda: next(asked), **settings)
+    interrupt(3, embedder, path, resumed, window=7, **settings)
     assert embed_corpus(embedder, path, resumed, window=7, resume=True, **settings)["resumed_at_line"] == 21
     require_equal(whole, resumed)
     shards = [tmp_path / f"{index}{suffix}" for index in (1, 2)]

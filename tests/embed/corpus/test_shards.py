@@ -14,7 +14,7 @@ from elmo.embed.corpus.planned_text import Shard, windows_of, windows_of_shard
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.windows import windows
-from elmo.errors import ConfigError, Interrupted, OutputError, TextError
+from elmo.errors import ConfigError, OutputError, TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 
@@ -81,11 +81,9 @@ def test_a_shard_is_a_file_of_its_own_that_says_which_it_is(embedder, text, line
     assert row == len(lines)
 
 
-def test_an_interrupted_shard_is_resumed(embedder, text, tmp_path, require_equal):
+def test_an_interrupted_shard_is_resumed(embedder, text, tmp_path, require_equal, interrupt):
     embed_corpus(embedder, text, tmp_path / "a.npy", window=4, shard="2/2")
-    calls = itertools.count()
-    with pytest.raises(Interrupted):
-        embed_corpus(embedder, text, tmp_path / "b.npy", window=4, shard="2/2", stop_asked=lambda: next(calls) > 1)
+    interrupt(1, embedder, text, tmp_path / "b.npy", window=4, shard="2/2")
     with pytest.raises(ConfigError, match="was begun with shard"):
         embed_corpus(embedder, text, tmp_path / "b.npy", window=4, resume=True, shard="1/2")
     embed_corpus(embedder, text, tmp_path / "b.npy", window=4, resume=True, shard="2/2")

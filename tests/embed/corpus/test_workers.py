@@ -13,7 +13,7 @@ import elmo
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.corpus.part_makers import _InWorkers
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, Interrupted
+from elmo.errors import ConfigError
 from elmo.process.worker_pool import WorkerDied
 from elmo.weights.native.write import write
 
@@ -39,11 +39,9 @@ def test_the_file_of_several_workers_is_that_of_one(loaded, text, tmp_path, suff
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_an_interrupted_run_is_resumed_by_any_number_of_workers(loaded, text, tmp_path, require_equal):
+def test_an_interrupted_run_is_resumed_by_any_number_of_workers(loaded, text, tmp_path, require_equal, interrupt):
     embed_corpus(loaded, text, tmp_path / "one.npy", window=4)
-    asked = iter([False] * 4 + [True] * 9)
-    with pytest.raises(Interrupted, match="--resume"):
-        embed_corpus(loaded, text, tmp_path / "two.npy", window=4, workers=2, stop_asked=lambda: next(asked))
+    interrupt(3, loaded, text, tmp_path / "two.npy", window=4, workers=2)
     assert len(list((tmp_path / "two.npy.partial").glob("part-*"))) == 3  # what was under way is finished
     assert embed_corpus(loaded, text, tmp_path / "two.npy", window=4, resume=True)["resumed_at_line"] == 12
     require_equal(tmp_path / "one.npy", tmp_path / "two.npy")

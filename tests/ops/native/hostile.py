@@ -263,7 +263,7 @@ def engine_groups() -> dict[str, Group]:
         return exact.token_vectors(characters)
 
     def one_direction(vectors: Any, lengths: Any, hidden: Any, cell: Any) -> Any:
-        return engines._contextualized(engine.stacks()[:1], vectors, lengths, State(hidden, cell))
+        return engine._contextualized(engine.stacks()[:1], vectors, lengths, State(hidden, cell))
 
     one = {**padded, "hidden": normal(2, 3, 8), "cell": normal(2, 3, 16)}
     return {
@@ -593,7 +593,7 @@ def forget_types() -> None:
 
 def forget_lengths() -> None:
     """Lengths of any size pass; what the library itself looks at stays."""
-    engines.checked_rows = lambda stacks, vectors, lengths, state, **_: lengths
+    engines.checked_rows = lambda config, directions, dtype, vectors, lengths, state, **_: lengths
 
 
 def forget_memory() -> None:
