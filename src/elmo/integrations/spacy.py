@@ -179,17 +179,16 @@ class ElmoComponent:
         return asdict(self.reference)
 
     def _vectors(self, docs: list[Doc]) -> Iterator[Float32[np.ndarray, "tokens width"]]:
-        units = [places for doc in docs for places in sentence_places(doc)]
-        owners = [doc for doc in docs for _ in sentence_places(doc)]
-        sentences = [[doc[place].text for place in places] for doc, places in zip(owners, units, strict=True)]
+        places = [sentence_places(doc) for doc in docs]
+        sentences = [[doc[i].text for i in part] for doc, parts in zip(docs, places, strict=True) for part in parts]
         embedder = self.reference.embedder
         read = embedder.reader.tokens(sentences, plain_quotes=self.plain_quotes)
         arrays = iter(embedder.embed(map(Tokens, read), self.layers))
         width = self.reference.dim(self.layers)
-        for doc in docs:
+        for doc, parts in zip(docs, places, strict=True):
             vectors = np.zeros((len(doc), width), np.float32)
-            for places in sentence_places(doc):
-                vectors[places] = side_by_side(next(arrays))
+            for part in parts:
+                vectors[part] = side_by_side(next(arrays))
             yield vectors
 
     def _require_place(self) -> None:
