@@ -37,12 +37,15 @@ def encoder(random, vectors) -> CoVeEncoder:
     return CoVeEncoder(model_of(random), vectors)
 
 
-def _one_by_one(model: CoVeModel, read: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-    """(2, tokens, dim) of each sentence of a padded batch, whose positions become words of their own."""
+def require_golden(model: CoVeModel, read: np.ndarray, golden: dict[str, np.ndarray]) -> None:
+    """Compares both layers of each sentence of a padded batch, whose positions become words of their own."""
+    lengths = golden["lengths"]
     words = tuple(f"{row}.{place}" for row, place in np.ndindex(read.shape[:2]))
     encoder = CoVeEncoder(model, StaticVectors(words, read.reshape(-1, read.shape[2])))
     sentences = [[f"{row}.{place}" for place in range(length)] for row, length in enumerate(lengths)]
-    return list(encoder.embed_iter(sentences))
+    for row, (found, length) in enumerate(zip(encoder.embed_iter(sentences), lengths, strict=True)):
+        for layer in range(2):
+            assert np.abs(found[layer] - golden[f"layer{layer}"][row, :length]).max() < 5e-6
 
 
 def test_both_layers_are_the_originals(shared):
@@ -50,10 +53,7 @@ def test_both_layers_are_the_originals(shared):
         golden = dict(arrays)
     tensors = {name.removeprefix("weight."): array for name, array in golden.items() if name.startswith("weight.")}
     model = CoVeModel(golden["input"].shape[2], golden["layer1"].shape[2] // 2, tensors)
-    found = _one_by_one(model, golden["input"], golden["lengths"])
-    for row, length in enumerate(golden["lengths"]):
-        for layer in range(2):
-            assert np.abs(found[row][layer] - golden[f"layer{layer}"][row, :length]).max() < 5e-6
+    require_golden(model, golden["input"], golden)
 
 
 def test_both_layers_of_the_published_size_are_the_originals(shared):
@@ -70,10 +70,7 @@ def test_both_layers_of_the_published_size_are_the_originals(shared):
             tensors[name] = drawn.astype(np.float32)
             assert tensors[name].ravel()[:3] == pytest.approx(facts["first_weights"][name])
     read = draws.uniform(-1, 1, (3, golden["lengths"].max(), 300)).astype(np.float32)
-    found = _one_by_one(CoVeModel(300, 300, tensors), read, golden["lengths"])
-    for row, length in enumerate(golden["lengths"]):
-        for layer in range(2):
-            assert np.abs(found[row][layer] - golden[f"layer{layer}"][row, :length]).max() < 5e-6
+    require_golden(CoVeModel(300, 300, tensors), read, golden)
 
 
 def test_the_upper_layer_is_that_of_torchs_lstm_of_two_layers(random, vectors):

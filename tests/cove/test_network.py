@@ -1,4 +1,4 @@
-"""The translation system against the original's arrays, and against a loop over single sentences and words."""
+"""The translation system against the original's arrays, and batches of sentences against single ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -91,51 +91,6 @@ def test_gradients_are_the_originals(golden_folder):
         assert (parameter.grad - expected[name]).abs().max() < 1e-9, name
 
 
-def cell(module, ending: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of an LSTM, as it is defined, with torch's order of gates."""
-    weights = (getattr(module, name + ending) for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh"))
-    of_input, bias, of_state, second_bias = weights
-    i, f, g, o = (of_input @ x + bias + of_state @ h + second_bias).chunk(4)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def read_one(network: Translator, vectors: Tensor) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-    """Context vectors of one sentence, and the decoder's first state."""
-    below, first = list(vectors), []
-    zero = vectors.new_zeros(network.sizes.cells)
-    for layer in range(network.sizes.num_layers):
-        halves, lasts = [], []
-        for ending, tokens in ((f"_l{layer}", below), (f"_l{layer}_reverse", below[::-1])):
-            h, c, states = zero, zero, []
-            for token in tokens:
-                h, c = cell(network.encoder, ending, token, h, c)
-                states.append(h)
-            halves.append(states)
-            lasts.append((h, c))
-        below = [torch.cat(both) for both in zip(halves[0], halves[1][::-1], strict=True)]
-        first.append(tuple(torch.cat(both) for both in zip(*lasts, strict=True)))
-    return torch.stack(below), first
-
-
-def nats_of_one(network: Translator, vectors: Tensor, words: list[int]) -> Tensor:
-    """-log p of a sentence's words but the first, word by word."""
-    context, state = read_one(network, vectors)
-    fed, nats = torch.zeros_like(state[0][0]), vectors.new_zeros(())
-    for before, following in zip(words, words[1:], strict=False):
-        below = torch.cat([network.embedding.weight[before], fed])
-        for layer, module in enumerate(network.decoder):
-            state[layer] = cell(module, "", below, *state[layer])
-            below = state[layer][0]
-        scores = torch.stack([(network.attention_in.weight @ below) @ token for token in context])
-        weights = scores.exp() / scores.exp().sum()
-        summed = sum(weight * token for weight, token in zip(weights, context, strict=True))
-        fed = (network.attention_out.weight @ torch.cat([summed, below])).tanh()
-        scores = network.generator.weight @ fed + network.generator.bias
-        nats = nats - (scores[following].exp() / scores.exp().sum()).log()
-    return nats
-
-
 @pytest.fixture
 def network() -> Translator:
     torch.manual_seed(4)
@@ -161,30 +116,21 @@ def batch() -> tuple[Tensor, Tensor, Tensor]:
     return vectors, torch.tensor(LENGTHS), words
 
 
-def test_a_padded_batch_is_a_loop_over_sentences_and_words(network):
+def nats_of_one(network: Translator, vectors: Tensor, words: list[int]) -> Tensor:
+    """-log p of a sentence's words but the first."""
+    return network.loss(network.read(vectors[None], torch.tensor([len(vectors)])), torch.tensor([words]))
+
+
+def test_a_padded_batch_is_a_loop_over_sentences(network):
     vectors, lengths, words = batch()
-    read = network.read(vectors, lengths)
-    found = network.loss(read, words)
-    gradients = torch.autograd.grad(found, list(network.parameters()))
-    one_by_one = [
-        nats_of_one(network, row[:length], sentence)
-        for row, length, sentence in zip(vectors, LENGTHS, WORDS, strict=True)
-    ]
-    for row, length in enumerate(LENGTHS):
-        context, state = read_one(network, vectors[row, :length])
-        assert (read.context[row, :length] - context).abs().max() < 1e-12
-        assert (read.context[row, length:] == 0).all()
-        for layer, states in enumerate(state):
-            for one, other in zip(read.state[layer], states, strict=True):
-                assert (one[row] - other).abs().max() < 1e-12
-    expected = sum(one_by_one)
+    found = network.loss(network.read(vectors, lengths), words)
+    sentences = zip(vectors, LENGTHS, WORDS, strict=True)
+    expected = sum(nats_of_one(network, row[:length], sentence) for row, length, sentence in sentences)
     assert found.item() == pytest.approx(expected.item(), rel=1e-12)
-    names = [name for name, _ in network.named_parameters()]
-    for name, one, other in zip(
-        names, gradients, torch.autograd.grad(expected, list(network.parameters())), strict=True
-    ):
-        assert (one - other).abs().max() < 1e-10, name
-        assert other.abs().max() > 1e-6, name
+    gradients = [torch.autograd.grad(one, list(network.parameters())) for one in (found, expected)]
+    for one, other in zip(*gradients, strict=True):
+        assert (one - other).abs().max() < 1e-10
+        assert other.abs().max() > 1e-6
 
 
 def test_a_translation_takes_the_likeliest_word_until_the_end_or_the_limit(network):
@@ -196,13 +142,11 @@ def test_a_translation_takes_the_likeliest_word_until_the_end_or_the_limit(netwo
         assert not {PADDING_ID, UNKNOWN_ID, BEGINNING_ID, END_ID} & set(words)
         begun = [BEGINNING_ID]
         for word in [*words, END_ID][:9]:
-            scores = [
-                -nats_of_one(network, vectors[row, :length], [*begun, next_word]).item()
-                + nats_of_one(network, vectors[row, :length], begun).item()
-                for next_word in range(network.sizes.num_words)
-            ]
-            allowed = [number for number in range(len(scores)) if number >= END_ID]
-            assert word == max(allowed, key=lambda number: scores[number])
+            nats = {
+                allowed: nats_of_one(network, vectors[row, :length], [*begun, allowed]).item()
+                for allowed in range(END_ID, network.sizes.num_words)
+            }
+            assert word == min(nats, key=nats.get)
             begun.append(word)
     assert min(map(len, found)) < 9
 

@@ -24,6 +24,12 @@ def random_text(words=12, sentences=60, seed=0):
     return [[f"w{word}" for word in random.choice(words, size=n, p=chances / chances.sum())] for n in lengths]
 
 
+def corpus_of(folder, sentences):
+    path = folder / "text.txt"
+    path.write_text("".join(f"{' '.join(sentence)}\n" for sentence in sentences), encoding="utf-8")
+    return Corpus([path])
+
+
 def drawn_blocks(text, settings, seed=0):
     counts = dict(Counter(word for sentence in text for word in sentence).most_common())
     return counts, list(blocks(iter(text), counts, settings, np.random.default_rng(seed)))
@@ -129,10 +135,8 @@ def two_topics(sentences=3000, seed=0):
 @pytest.mark.parametrize("changes", [{"senses": 2}, {"senses": 3}, {"new_sense_below": 0.0}])
 def test_an_artificial_homograph_is_split(tmp_path, changes):
     lines, truth = two_topics()
-    path = tmp_path / "text.txt"
-    path.write_text("\n".join(map(" ".join, lines)) + "\n", encoding="utf-8")
     settings = StaticSettings(kind="mssg", dim=20, epochs=3, subsample=0.0, sense_words=1, window=6, **changes)
-    senses = train_static_vectors(Corpus([path]), settings).senses
+    senses = train_static_vectors(corpus_of(tmp_path, lines), settings).senses
     assert senses.window == settings.num_window
     encoder = MSSGEncoder(senses)
     contexts = [senses.contexts(line, encoder.window) for line in lines]
@@ -151,10 +155,8 @@ def test_an_artificial_homograph_is_split(tmp_path, changes):
 
 
 def test_no_cosine_is_below_minus_one_so_every_word_has_one_sense(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("\n".join(map(" ".join, random_text(sentences=300))) + "\n", encoding="utf-8")
     settings = dataclasses.replace(SMALL, new_sense_below=-1.0)
-    trained = train_static_vectors(Corpus([path]), settings)
+    trained = train_static_vectors(corpus_of(tmp_path, random_text(sentences=300)), settings)
     assert len(trained.senses.vectors) == len(trained.static)
 
 
@@ -169,11 +171,10 @@ def test_senses_that_nothing_chose_are_left_out_and_the_most_frequent_comes_firs
 
 
 def test_it_is_repeatable_and_a_seed_changes_it(tmp_path, recorded_progress):
-    path = tmp_path / "text.txt"
-    path.write_text("\n".join(map(" ".join, random_text(sentences=300))) + "\n", encoding="utf-8")
-    once = train_static_vectors(Corpus([path]), SMALL, progress=recorded_progress).senses
+    corpus = corpus_of(tmp_path, random_text(sentences=300))
+    once = train_static_vectors(corpus, SMALL, progress=recorded_progress).senses
     recorded_progress.require_stages(counting_words="bytes", training="bytes")
-    again, other = (train_static_vectors(Corpus([path]), dataclasses.replace(SMALL, seed=n)).senses for n in (0, 1))
+    again, other = (train_static_vectors(corpus, dataclasses.replace(SMALL, seed=n)).senses for n in (0, 1))
     np.testing.assert_array_equal(once.vectors, again.vectors)
     assert not np.array_equal(once.vectors, other.vectors)
 
@@ -192,11 +193,10 @@ def test_a_block_without_a_pair_changes_nothing(text):
 
 def test_a_text_of_which_nothing_is_left_is_refused(tmp_path):
     """Each word is kept with a chance of 4.6 percent: sqrt(0.001 / 0.5) + 0.001 / 0.5."""
-    (tmp_path / "text.txt").write_text("고양이 개\n", encoding="utf-8")
-    settings = StaticSettings(kind="mssg", dim=4, min_count=1)
+    corpus, settings = corpus_of(tmp_path, [["고양이", "개"]]), StaticSettings(kind="mssg", dim=4, min_count=1)
     with pytest.raises(TextError, match=r"text.txt: with so little text.* keep all of them with --subsample 0"):
-        train_static_vectors(Corpus([tmp_path / "text.txt"]), settings)
-    assert train_static_vectors(Corpus([tmp_path / "text.txt"]), dataclasses.replace(settings, subsample=0.0)).senses
+        train_static_vectors(corpus, settings)
+    assert train_static_vectors(corpus, dataclasses.replace(settings, subsample=0.0)).senses
 
 
 def test_the_architecture_of_other_methods_changes_nothing():

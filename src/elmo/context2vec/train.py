@@ -4,6 +4,7 @@ Source: Melamud et al. 2016, section 3.2; docs/specification-tasks.md, 9.2. All 
 length, so that nothing is padded; their order is drawn anew in every epoch.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,12 +126,8 @@ def _trained(
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, settings.clip_norm)
             optimizer.step()
-            nats += _finite(loss.item())
+            if not math.isfinite(loss.item()):
+                raise ConfigError("the loss is not finite: the training diverged. Choose a smaller --learning-rate.")
+            nats += loss.item()
             trained.add(batch.size)
         yield nats / len(text.word_ids)
-
-
-def _finite(loss: float) -> float:
-    if not np.isfinite(loss):
-        raise ConfigError("the loss is not finite: the training diverged. Choose a smaller --learning-rate.")
-    return loss

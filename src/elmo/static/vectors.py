@@ -211,9 +211,14 @@ def write_static_vectors(path: Path, static: StaticVectors) -> None:
             file.write(f"{word} {form % tuple(vector.tolist())}\n")
 
 
+def is_writable(word: str) -> bool:
+    """Whether a file can hold the word, in which a space or a line end is what ends one."""
+    return bool(word) and {" ", "\t", "\n", "\r"}.isdisjoint(word)
+
+
 def require_writable(word: str, layout: str) -> None:
-    """TextError if `layout`, in which a space or a line end is what ends a word, can't hold this one."""
-    if not word or not {" ", "\t", "\n", "\r"}.isdisjoint(word):
+    """TextError unless a file of this `layout` can hold the word."""
+    if not is_writable(word):
         raise TextError(
             f"the word {word!r} is empty or has a space, tab or line end, which {layout} can't hold. Use a tokenizer "
             "that makes no such words."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress
+from elmo.static.vectors import is_writable
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.reading.as_trained import as_trained
 from elmo.text.sentences import OnBadText, Tokenize, read_sentences
@@ -78,8 +79,7 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
     for sentence in corpus.sentences(read.add):
         counts.update(sentence)
         num_sentences += 1
-    # The file of vectors can't hold an empty token, or one with a space in it.
-    frequent = ((word, count) for word, count in counts.items() if count >= min_count and word and not _has_space(word))
+    frequent = ((word, count) for word, count in counts.items() if count >= min_count and is_writable(word))
     kept = sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[: max_words or None]
     if not kept:
         raise TextError(
@@ -87,7 +87,3 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
             "text, so no word would get a vector. Give more text, or lower --min-count."
         )
     return dict(kept), num_sentences
-
-
-def _has_space(word: str) -> bool:
-    return not {" ", "\t", "\n", "\r"}.isdisjoint(word)

@@ -54,8 +54,8 @@ def train_static_vectors(
     """
     require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
     by_gensim = settings.kind in ("word2vec", "fasttext")
-    if by_gensim:
-        _require_gensim(settings.kind)  # before a long count
+    # Before a long count.
+    gensim = extra_library("gensim.models", "static", f"training {settings.kind} vectors") if by_gensim else None
     begun = time.perf_counter()
     corpus.longest = _LONGEST if by_gensim else 0
     corpus.lower_case = settings.lower_case
@@ -64,12 +64,14 @@ def train_static_vectors(
         _require_neighbors(corpus, counts)
         senses = None
         if settings.kind == "glove":
-            vectors = _glove(corpus, counts, settings, reported)
+            from elmo.static.training.glove import count_cooccurrences, glove  # here, since the others need no torch
+
+            vectors = glove(count_cooccurrences(corpus, counts, settings, reported), len(counts), settings, reported)
         elif settings.kind == "mssg":
             senses = multi_sense(corpus, counts, settings, reported)
             vectors = senses.static.vectors
         else:
-            vectors = _negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
+            vectors = _negative_sampling(gensim, corpus, counts, num_sentences, settings, workers, reported)
     tables = (vectors,) if senses is None else (vectors, senses.vectors, senses.centroids)
     if not all(np.isfinite(one).all() for one in tables if one is not None):
         raise ConfigError(
@@ -92,21 +94,8 @@ def _require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
     )
 
 
-def _glove(
-    corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress
-) -> Float32[np.ndarray, "words dim"]:
-    # Here, since the others need no torch.
-    from elmo.static.training.glove import count_cooccurrences, glove
-
-    return glove(count_cooccurrences(corpus, counts, settings, progress), len(counts), settings, progress)
-
-
-def _require_gensim(kind: str) -> Any:
-    """gensim's models; MissingExtraError where it isn't installed."""
-    return extra_library("gensim.models", "static", f"training {kind} vectors")
-
-
 def _negative_sampling(
+    models: Any,
     corpus: Corpus,
     counts: dict[str, int],
     num_sentences: int,
@@ -114,11 +103,10 @@ def _negative_sampling(
     workers: int,
     progress: Progress,
 ) -> Float32[np.ndarray, "words dim"]:
-    """The words' vectors, in the order of `counts`.
+    """The words' vectors, in the order of `counts`, by gensim's `models`.
 
     Repeatable only with `workers=1`: with more, the order of the updates depends on the threads.
     """
-    models = _require_gensim(settings.kind)
     options: dict[str, Any] = {
         "vector_size": settings.dim,
         "window": settings.num_window,
