@@ -40,15 +40,15 @@ class _Header(NamedTuple):
     def num_bytes(self) -> int:
         return prod(self.shape) * self.dtype.itemsize
 
-    def require(self, dtype: str | None, shape: Shape | None) -> None:
-        """ArraysError for another dtype or shape."""
+    def require(self, dtype: str | None, shape: Shape | None, what: str = "") -> None:
+        """ArraysError for another dtype or shape; `what`: its beginning."""
         fits = shape is None or (
             len(shape) == len(self.shape) and all(want in (None, have) for want, have in zip(shape, self.shape))  # noqa: B905
         )
         if not fits or (dtype is not None and self.dtype != np.dtype(dtype)):
             wanted = f"({', '.join('any' if size is None else str(size) for size in shape or ())})"
             raise ArraysError(
-                f"holds {self.dtype} of shape {self.shape}, not {dtype or self.dtype}"
+                f"{what}holds {self.dtype} of shape {self.shape}, not {dtype or self.dtype}"
                 f"{'' if shape is None else f' of shape {wanted}'}"
             )
 
@@ -89,7 +89,7 @@ def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict
                 with archive.open(f"{name}.npy") as entry:
                     header = _header(entry)
                 if shapes is not None:
-                    _require(name, header, shapes[name])
+                    header.require("<f4", shapes[name], f"has an array {name} that ")
                 if header.num_bytes > archive.getinfo(f"{name}.npy").file_size:
                     raise ArraysError(f"{shown(name)} ends too early")
             return {name: _read(archive, name) for name in names}
@@ -99,13 +99,6 @@ def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict
         raise
     except Exception as error:  # zipfile and zlib raise many kinds for damaged archives
         raise ArraysError(f"is not an .npz file ({error})") from None
-
-
-def _require(name: str, header: _Header, shape: Shape) -> None:
-    try:
-        header.require("<f4", shape)
-    except ArraysError as error:
-        raise ArraysError(f"has an array {name} that {error}") from None
 
 
 def _checked_entries(archive: zipfile.ZipFile, file: IO[bytes]) -> list[zipfile.ZipInfo]:

@@ -34,7 +34,7 @@ def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
 def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
     """What a JSON file of at most `limit` bytes holds, that a run of elmo wrote. Raises ConfigError."""
     try:
-        return json.loads(_text(path, limit))
+        return json.loads(_content(path, limit).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"{path}: is not valid JSON ({error}), so it was damaged since a run of elmo wrote it. Restore it from a "
@@ -51,8 +51,7 @@ def read_records(path: Path, count: str) -> Iterator[tuple[str, dict[str, Any]]]
     """
     for line in _content(path, _RECORD_BYTES).split(b"\n") if path.is_file() else ():
         try:
-            text = line.decode("utf-8")
-            values = json.loads(text)
+            values = json.loads(text := line.decode("utf-8"))
         except (ValueError, RecursionError):
             continue
         if isinstance(values, dict) and type(values.get(count)) is int:
@@ -75,13 +74,9 @@ def forget_records_after(path: Path, count: str, last: int) -> None:
 def read_toml(path: Path) -> dict[str, Any]:
     """The settings in a TOML file. Raises ConfigError."""
     try:
-        return tomllib.loads(_text(path, _CONFIG_BYTES))
+        return tomllib.loads(_content(path, _CONFIG_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None
-
-
-def _text(path: Path, limit: int) -> str:
-    return _content(path, limit).decode("utf-8")
 
 
 def _content(path: Path, limit: int) -> bytes:

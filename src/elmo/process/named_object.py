@@ -18,7 +18,13 @@ def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, o
         return pkgutil.resolve_name(built_in[name])
     added = installed(group)  # looks into every installed package
     if name in added:
-        return _loaded(added[name], what)
+        try:
+            return added[name].load()
+        except (ImportError, AttributeError) as error:
+            raise ConfigError(
+                f"the {what} {name!r} can't be loaded from {added[name].value}: {error}. Its package is installed "
+                "incompletely, or for another version of elmo: install it again."
+            ) from None
     if ":" in name:
         return named_object(name, what)
     raise ConfigError(
@@ -30,16 +36,6 @@ def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, o
 def installed(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group, by their names."""
     return {point.name: point for point in entry_points(group=group)}
-
-
-def _loaded(point: EntryPoint, what: str) -> object:
-    try:
-        return point.load()
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"the {what} {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
-            "incompletely, or for another version of elmo: install it again."
-        ) from None
 
 
 def named_object(name: str, what: str) -> object:

@@ -22,10 +22,6 @@ class ThreadLock:
         """Replaced in a forked child: get it anew for each block."""
         _locks.add(self)
 
-    def renew(self) -> None:
-        """A new, free lock, whoever held the old one."""
-        self.mutex = threading.Lock()
-
     def __reduce__(self) -> tuple[type[Self], tuple[()]]:
         return type(self), ()
 
@@ -35,7 +31,7 @@ _locks: weakref.WeakSet[ThreadLock] = weakref.WeakSet()
 
 def _renew_all() -> None:
     for lock in list(_locks):
-        lock.renew()
+        lock.mutex = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork

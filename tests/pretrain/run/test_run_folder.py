@@ -251,23 +251,6 @@ def test_tensors_of_another_step_are_not_taken_for_this_ones(
         run.restore(Trainer(recipe, data))
 
 
-@pytest.mark.parametrize(
-    "values", [{"step": 1.5}, {"step": -5}, {"step": True}, {"tokens_read": 10**400}, {"streams": 5}], ids=range(5)
-)
-def test_progress_that_makes_no_sense_is_refused_without_checksums_too(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, values: dict
-) -> None:
-    """As versions before wrote it."""
-    trainer.step()
-    folder = run.save(trainer, keep=1)
-    (folder / "sha256.json").unlink()
-    run.restore(Trainer(recipe, data))
-    progress = folder / "progress.json"
-    progress.write_text(json.dumps(json.loads(progress.read_text()) | values))
-    with pytest.raises(WeightFileError, match="the checkpoint is damaged"):
-        run.restore(Trainer(recipe, data))
-
-
 def test_a_checkpoint_of_another_model_is_refused(
     data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
 ) -> None:

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
 
 
-_TRIES = 1  # of the peak, each round
-
-
 @dataclass(frozen=True)
 class Arguments:
     """Measure tokens per second for each dtype and batch size, and compare them with the floor: the time that the
@@ -88,7 +85,7 @@ def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any
     from elmo.embed.speed import measured_peak, words_of
 
     embedders = _embedders(arguments)
-    alone = measured_peak(1, _TRIES)
+    alone = measured_peak(threads=1, tries=1)
     speeds, peak = _rounds(arguments, embedders, sentences)
     rows = []
     for (dtype, batch), of_rounds in speeds.items():
@@ -120,7 +117,7 @@ def _rounds(
         num_figures = arguments.rounds * len(embedders) * len(arguments.batches)
         measured = Count(progress, "measuring", num_figures, "figures")
         for _ in range(arguments.rounds):
-            for dtype, value in measured_peak(torch.get_num_threads(), _TRIES).items():
+            for dtype, value in measured_peak(torch.get_num_threads(), tries=1).items():
                 peak[dtype] = max(value, peak.get(dtype, 0))
             for dtype, batch in measured.each(product(embedders, arguments.batches)):
                 speed = words_per_second(embedders[dtype], sentences, batch)
@@ -145,10 +142,10 @@ def _embedders(arguments: Arguments) -> dict[str, "Embedder"]:
     from elmo.embed.embedder import Embedder
     from elmo.embed.speed import random_bilm
 
-    if arguments.model is not None:
-        made = Embedder.from_pretrained(arguments.model, device="cpu")
-        return {dtype: Embedder(made.bilm, dtype=dtype) for dtype in arguments.dtypes}
-    bilm = random_bilm(arguments.size)
+    if arguments.model is None:
+        bilm = random_bilm(arguments.size)
+    else:
+        bilm = Embedder.from_pretrained(arguments.model, device="cpu").bilm
     return {dtype: Embedder(bilm, dtype=dtype) for dtype in arguments.dtypes}
 
 

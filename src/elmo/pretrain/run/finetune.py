@@ -131,8 +131,8 @@ def _hash_of(text: str | None) -> str | None:
 
 def _require_same_old_text(run: RunFolder, facts: dict[str, Any]) -> None:
     """ConfigError if the old text is another one than when its perplexity before was measured."""
-    noted, found = facts.get("old_text_sha256"), _hash_of(facts["old_text"])  # older runs noted none
-    if noted not in (None, found):
+    noted, found = facts["old_text_sha256"], _hash_of(facts["old_text"])
+    if noted != found:
         raise ConfigError(
             f"{facts['old_text']}: the old text has the SHA-256 {found}, but had {noted} when {run.path} was started: "
             "the perplexities before and after would be of two texts. Restore it, or start another run."
@@ -158,12 +158,8 @@ def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Fin
     facts = _read(run.path / FINETUNING_FILE)
     # The original's perplexities are not this model's.
     kept = {name: value for name, value in facts["metadata"].items() if "perplexity" not in name}
-    metadata = {
-        **kept,
-        "finetuned_from": facts["model"],
-        **facts_of(trainer, result["after"].get("valid", {})),
-    }
-    model = run.finish(trainer, {**metadata, **_comparison(result)})
+    metadata = kept | {"finetuned_from": facts["model"]} | facts_of(trainer, result["after"].get("valid", {}))
+    model = run.finish(trainer, metadata | _comparison(result))
     loop.watch.say(f"finished at step {trainer.step_number}: {model}")
     return Finetuned(model, result["before"], result["after"])
 

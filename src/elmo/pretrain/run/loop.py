@@ -163,26 +163,23 @@ class Loop:
 
     def train(self) -> None:
         """All steps from the trainer's position on; saves a checkpoint at the end."""
-        with few_host_threads(self.trainer.device):
-            self._train()
-
-    def _train(self) -> None:
-        trainer, config = self.trainer, self.trainer.config
-        self._report_start()
-        self._stop_if_asked()  # while the model was built
-        self._evaluate_if_due()  # a run stopped in an evaluation comes back to it
-        while trainer.step_number < trainer.last_step and not self.out_of_patience:
-            result = self._step()
-            self.watch.step(result)
-            self._evaluate_if_due()
-            if trainer.ranks.size == 1:
-                self._stop_if_asked()
-            elif result is not None and result.stop_signal:  # the ranks exchanged their flags in the step
-                self._stop(result.stop_signal)
-            if trainer.step_number % config.save_every == 0:
-                self.save()
-        self.watch.ended()
-        self.save()
+        trainer = self.trainer
+        with few_host_threads(trainer.device):
+            self._report_start()
+            self._stop_if_asked()  # while the model was built
+            self._evaluate_if_due()  # a run stopped in an evaluation comes back to it
+            while trainer.step_number < trainer.last_step and not self.out_of_patience:
+                result = self._step()
+                self.watch.step(result)
+                self._evaluate_if_due()
+                if trainer.ranks.size == 1:
+                    self._stop_if_asked()
+                elif result is not None and result.stop_signal:  # the ranks exchanged their flags in the step
+                    self._stop(result.stop_signal)
+                if trainer.step_number % trainer.config.save_every == 0:
+                    self.save()
+            self.watch.ended()
+            self.save()
 
     def evaluate(self, text: HeldOut, limit: int = 0) -> dict[str, float]:
         """`Perplexity.to_dict` on a held-out text (about `limit` of its sentences; 0: all), logged and recorded.
@@ -192,7 +189,7 @@ class Loop:
         key = (text.name, self.trainer.step_number, text.count(limit))
         if key not in self._recorded:
             self._recorded[key] = self.watch.place | self._evaluate(text, limit)
-        return _figures(self._recorded[key])
+        return {name: value for name, value in self._recorded[key].items() if name not in _PLACE_OF_LINE}
 
     def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
         model = TorchLanguageModel(self.trainer.bilm, self.trainer.head)
@@ -207,10 +204,10 @@ class Loop:
         self.watch.evaluated(text.name, found)
         return found.to_dict()
 
-    def save(self) -> None:
+    def save(self, *, is_best: bool = False) -> None:
         """Leave a checkpoint."""
         with self.watch.not_training():
-            self.run.save(self.trainer, self.trainer.config.keep_checkpoints)
+            self.run.save(self.trainer, self.trainer.config.keep_checkpoints, is_best=is_best)
 
     def _stop_if_asked(self) -> None:
         """All ranks stop at the same step, whichever got the signal."""
@@ -266,16 +263,14 @@ class Loop:
         self.watch.say(f"step {trainer.step_number}: skipped, {self.num_skipped} in a row. {error}")
 
     def _evaluate_if_due(self) -> None:
-        trainer, config = self.trainer, self.trainer.config
-        step = trainer.step_number
+        config, step = self.trainer.config, self.trainer.step_number
         if self.held_out is None or not config.evaluate_every or not step or step % config.evaluate_every:
             return
         before = min((found for at, found in self._perplexities.items() if at < step), default=None)
         found = self.evaluate(self.held_out, config.evaluation_sentences)["mean_perplexity"]
         self._perplexities[step] = found
         if config.keep_best and (before is None or found < before):
-            with self.watch.not_training():
-                self.run.save(trainer, config.keep_checkpoints, is_best=True)
+            self.save(is_best=True)
 
     @property
     def out_of_patience(self) -> bool:
@@ -324,10 +319,6 @@ class Loop:
             f"{started}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens per direction, "
             f"{tokens / trainer.tokens_per_epoch:.2f} epochs of {trainer.tokens_per_epoch:,} tokens"
         )
-
-
-def _figures(line: dict[str, Any]) -> dict[str, float]:
-    return {name: value for name, value in line.items() if name not in _PLACE_OF_LINE}
 
 
 def facts_of(trainer: Trainer, figures: Mapping[str, Any]) -> dict[str, str]:
