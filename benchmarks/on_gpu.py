@@ -82,12 +82,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _training(path: Path, batch: int, rounds: int, steps: int, peaks: dict[torch.dtype, float]) -> list[list[object]]:
     data = TrainingData.open(path)
-    config = PretrainConfig(batch_size=batch)
-    narrow = replace(config, product_dtype="bfloat16")
-    ours = {
-        (name, dtype): Trainer(settings, data, Ranks(device=DEVICE)).step
-        for name, dtype, settings in (("ours", torch.float32, config), ("ours", torch.bfloat16, narrow))
-    }
+    config, ranks = PretrainConfig(batch_size=batch), Ranks(device=DEVICE)
     stock, narrow_stock = (
         PlainStep(config, data, stock=True, distinct_words=True, device=DEVICE).step for _ in range(2)
     )
@@ -97,7 +92,8 @@ def _training(path: Path, batch: int, rounds: int, steps: int, peaks: dict[torch
             return narrow_stock()
 
     contestants = {
-        **ours,
+        ("ours", torch.float32): Trainer(config, data, ranks).step,
+        ("ours", torch.bfloat16): Trainer(replace(config, product_dtype="bfloat16"), data, ranks).step,
         ("torch LSTM", torch.float32): stock,
         ("torch LSTM", torch.bfloat16): under_autocast,
     }

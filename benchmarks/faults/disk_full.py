@@ -18,9 +18,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
@@ -101,7 +103,7 @@ def _once(place: str, folder: Path, disk: Path) -> list[object]:
 def _furnish(folder: Path, disk: Path) -> None:
     """Data and a run of 20 steps with its checkpoint on the disk, a text beside it."""
     (disk / "work").mkdir()
-    tiny_run.write_data(disk / "work", random.Random(1))
+    tiny_run.write_data(disk / "work")
     data = TrainingData.open(disk / "work" / "data")
     config = tiny_run.config(max_steps=40, save_every=20, evaluate_every=0)
     trainer, run = Trainer(config, data), RunFolder(disk / "run")
@@ -132,62 +134,47 @@ def _fill(disk: Path, leave: int) -> None:
         os.posix_fallocate(balloon.fileno(), 0, max(1, state.f_bavail * state.f_frsize - leave))
 
 
-@contextlib.contextmanager
-def _unasked() -> Iterator[None]:
+def _unasked() -> AbstractContextManager[object]:
     """The room that was there when a program asked is gone when it writes."""
-    plain = elmo.disk.atomic._require_space
-    elmo.disk.atomic._require_space = lambda *_: None
-    try:
-        yield
-    finally:
-        elmo.disk.atomic._require_space = plain
+    return patch.object(elmo.disk.atomic, "_require_space", lambda *_: None)
 
 
-@contextlib.contextmanager
-def _filled_before(owner: type, name: str, disk: Path, when: Callable[..., bool], leave: int = 0) -> Iterator[None]:
-    """Fills the disk when a method is called, the first time that `when` says so."""
+def _filled_before(
+    owner: object, name: str, disk: Path, leave: int = 0, when: Callable[..., bool] = lambda *_: True
+) -> AbstractContextManager[object]:
+    """Fills the disk when a function is called, the first time that `when` says so of what it is called with."""
     plain, done = getattr(owner, name), []
 
-    def filling(self: Any, *arguments: Any, **settings: Any) -> Any:
-        if not done and when(self):
+    def filling(*arguments: Any, **settings: Any) -> Any:
+        if not done and when(*arguments):
             done.append(True)
             _fill(disk, leave)
-        return plain(self, *arguments, **settings)
+        return plain(*arguments, **settings)
 
-    setattr(owner, name, filling)
-    try:
-        yield
-    finally:
-        setattr(owner, name, plain)
+    return patch.object(owner, name, filling)
 
 
 Outcome = tuple[int, Path]
 
 
+def _prepare(folder: Path, disk: Path) -> Outcome:
+    return elmo_command(["prepare", str(folder / "text.txt"), "-o", str(disk / "new"), "--quiet"]), disk / "new"
+
+
 def _prepare_asked(folder: Path, disk: Path) -> Outcome:
     _fill(disk, 1 << 20)
-    return elmo_command(["prepare", str(folder / "text.txt"), "-o", str(disk / "new"), "--quiet"]), disk / "new"
+    return _prepare(folder, disk)
 
 
 def _prepare_parts(folder: Path, disk: Path) -> Outcome:
     _fill(disk, 300_000)
     with _unasked():
-        return elmo_command(["prepare", str(folder / "text.txt"), "-o", str(disk / "new"), "--quiet"]), disk / "new"
+        return _prepare(folder, disk)
 
 
 def _prepare_shards(folder: Path, disk: Path) -> Outcome:
-    plain = elmo.corpus.prepare.write_shards
-
-    def filling(*arguments: Any, **settings: Any) -> Any:
-        _fill(disk, 100_000)
-        return plain(*arguments, **settings)
-
-    elmo.corpus.prepare.write_shards = filling
-    try:
-        code = elmo_command(["prepare", str(folder / "text.txt"), "-o", str(disk / "new"), "--quiet"])
-    finally:
-        elmo.corpus.prepare.write_shards = plain
-    return code, disk / "new"
+    with _filled_before(elmo.corpus.prepare, "write_shards", disk, leave=100_000):
+        return _prepare(folder, disk)
 
 
 def _pretrain(disk: Path, *arguments: str) -> int:
@@ -204,32 +191,19 @@ def _resumed(disk: Path) -> int:
 
 
 def _checkpoint_asked(_: Path, disk: Path) -> Outcome:
-    with _filled_before(Loop, "save", disk, lambda loop: True, leave=500_000):
+    with _filled_before(Loop, "save", disk, leave=500_000):
         return _resumed(disk), disk / "run" / "checkpoints"
 
 
 def _checkpoint_unasked(_: Path, disk: Path) -> Outcome:
-    with _unasked(), _filled_before(Loop, "save", disk, lambda loop: True, leave=20_000):
+    with _unasked(), _filled_before(Loop, "save", disk, leave=20_000):
         return _resumed(disk), disk / "run" / "checkpoints"
 
 
-def _metrics(_: Path, disk: Path) -> Outcome:
-    with (
-        _first_of("metrics.jsonl"),
-        _filled_before(Trainer, "step", disk, lambda trainer: trainer.step_number == 25),
-    ):
-        return _resumed(disk), disk / "run" / "metrics.jsonl"
-
-
-def _log(_: Path, disk: Path) -> Outcome:
-    with _first_of("log.txt"), _filled_before(Trainer, "step", disk, lambda trainer: trainer.step_number == 25):
-        return _resumed(disk), disk / "run" / "log.txt"
-
-
-@contextlib.contextmanager
-def _first_of(name: str) -> Iterator[None]:
-    """A full disk still takes the rest of a file's last page, so both files would fill theirs, in no known order: the
-    other one is left alone, and this one meets the full disk as soon as it is there."""
+def _appended(name: str, disk: Path) -> Outcome:
+    """A file of the run that grows. A full disk still takes the rest of a file's last page, so both such files would
+    fill theirs, in no known order: the other one is left alone, and this one meets the full disk as soon as it is
+    there."""
     plain = RunFolder._append
 
     def appending(self: RunFolder, file: str, text: str) -> None:
@@ -238,39 +212,33 @@ def _first_of(name: str) -> Iterator[None]:
         elif file == name:
             plain(self, file, text + " " * 4096)  # a page more than the last one has room for
 
-    RunFolder._append = appending
-    try:
-        yield
-    finally:
-        RunFolder._append = plain
+    filled = _filled_before(Trainer, "step", disk, when=lambda trainer, *_: trainer.step_number == 25)
+    with patch.object(RunFolder, "_append", appending), filled:
+        return _resumed(disk), disk / "run" / name
 
 
 def _finished_model(_: Path, disk: Path) -> Outcome:
-    with _filled_before(RunFolder, "finish", disk, lambda run: True, leave=0):
+    with _filled_before(RunFolder, "finish", disk):
         return _resumed(disk), disk / "run" / "model"
 
 
-def _embed(folder: Path, disk: Path, output: str, leave: int) -> Outcome:
+def _embed(folder: Path, disk: Path, leave: int) -> Outcome:
     short, model = folder / "short.txt", folder / "model"
     if not short.is_file():
         lines = (folder / "text.txt").read_text(encoding="utf-8").splitlines(keepends=True)
         short.write_text("".join(lines[:1000]), encoding="utf-8")
         BiLM(tiny_run.config(cell_size=64, projection_size=64).architecture(50)).save_pretrained(model)
     _fill(disk, leave)
-    return elmo_command(["embed", str(short), "-o", str(disk / output), "-m", str(model), "--quiet"]), disk
+    return elmo_command(["embed", str(short), "-o", str(disk / "vectors.h5"), "-m", str(model), "--quiet"]), disk
 
 
 def _embed_asked(folder: Path, disk: Path) -> Outcome:
-    return _embed(folder, disk, "vectors.h5", 1 << 20)
+    return _embed(folder, disk, 1 << 20)
 
 
 def _embed_unasked(folder: Path, disk: Path) -> Outcome:
-    plain = elmo.embed.corpus.run.require_space
-    elmo.embed.corpus.run.require_space = lambda *_, **__: None
-    try:
-        return _embed(folder, disk, "vectors.h5", 5 << 20)
-    finally:
-        elmo.embed.corpus.run.require_space = plain
+    with patch.object(elmo.embed.corpus.run, "require_space", lambda *_, **__: None):
+        return _embed(folder, disk, 5 << 20)
 
 
 PLACES: dict[str, Callable[[Path, Path], Outcome]] = {
@@ -280,8 +248,8 @@ PLACES: dict[str, Callable[[Path, Path], Outcome]] = {
     "a new run": _new_run,
     "checkpoint, asked before": _checkpoint_asked,
     "checkpoint, while written": _checkpoint_unasked,
-    "metrics.jsonl": _metrics,
-    "log.txt": _log,
+    "metrics.jsonl": lambda _, disk: _appended("metrics.jsonl", disk),
+    "log.txt": lambda _, disk: _appended("log.txt", disk),
     "the finished model": _finished_model,
     "vectors, asked before": _embed_asked,
     "vectors, while written": _embed_unasked,

@@ -55,7 +55,8 @@ main()
 """
 
 Change = Callable[[Path], None]
-OUTCOMES = ("the right file", "a clear error", "another exception", "wrong file", "written through a link")
+OUTCOMES = ("the right file", "a clear error", "another exception", "written through a link", "wrong file")
+RIGHT, REFUSED, RAISED, THROUGH_A_LINK, WRONG = OUTCOMES
 
 
 def main() -> int:
@@ -81,8 +82,7 @@ def main() -> int:
         f"{changes} changes of what a killed run had left: {changes - bad} ended with the right file or a clear error, "
         f"{bad} with anything else. Somebody who computes every checksum anew can still plant wrong vectors."
     )
-    table = Table(["format", "state", "changes", *OUTCOMES[:3], OUTCOMES[4], OUTCOMES[3]],
-                  [[*row[:6], row[7], row[6]] for row in rows])  # fmt: skip
+    table = Table(["format", "state", "changes", *OUTCOMES], rows)
     Record("fault-partial", "Faults: a partial folder changed before --resume (E4)", [table], sentence).write(
         given.results
     )
@@ -119,7 +119,7 @@ def _one_run(
         if number % 50 == 0:
             print(f"{file_format}, {state}: {number} of {len(changes)}", file=sys.stderr, flush=True)
         found[name] = _tried(place, output, whole, embed, change)
-        if found[name] not in OUTCOMES[:2]:
+        if found[name] not in (RIGHT, REFUSED):
             print(f"{file_format}, {state}, {name}: {found[name]}", flush=True)
     print(f"{file_format}, {state}: {len(found)} changes", flush=True)
     return found
@@ -145,11 +145,11 @@ def _tried(place: Path, output: Path, whole: Path, embed: Callable[..., None], c
     change(own.with_name(own.name + ".partial"))
     outcome = _outcome(lambda: embed(own, resume=True), own, whole)
     if (place / "precious").read_bytes() != PRECIOUS:
-        return OUTCOMES[4]
-    if outcome == OUTCOMES[1]:
+        return THROUGH_A_LINK
+    if outcome == REFUSED:
         again = _outcome(lambda: embed(own, resume=True, force=True), own, whole)
         # A folder that is none, or holds what is not ours, is not removed even by force.
-        if again not in OUTCOMES[:2] or (place / "precious").read_bytes() != PRECIOUS:
+        if again not in (RIGHT, REFUSED) or (place / "precious").read_bytes() != PRECIOUS:
             return f"{again} with --force"
     return outcome
 
@@ -158,15 +158,15 @@ def _outcome(resume: Callable[[], None], output: Path, whole: Path) -> str:
     try:
         resume()
     except ElmoError:
-        return OUTCOMES[3] if output.exists() else OUTCOMES[1]
+        return WRONG if output.exists() else REFUSED
     except Exception as error:
         print(f"{type(error).__name__}: {error}")
-        return OUTCOMES[2]
+        return RAISED
     is_right = not output.is_symlink() and output.read_bytes() == whole.read_bytes()
     left = output.with_name(output.name + ".partial")
     # Somebody else's file is not removed, so its folder stays.
     is_tidy = not left.exists() or [entry.name for entry in left.iterdir()] == [FOREIGN]
-    return OUTCOMES[0] if is_right and is_tidy else OUTCOMES[3]
+    return RIGHT if is_right and is_tidy else WRONG
 
 
 def _changes(folder: Path, chance: random.Random) -> Iterator[tuple[str, Change]]:

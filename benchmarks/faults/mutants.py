@@ -284,9 +284,9 @@ def message(key: int, content: bytes) -> bytes:
     return _varint(key << 3 | 2) + _varint(len(content)) + content
 
 
-def table_entry(key: bytes, value: bytes, shared: int = 0) -> bytes:
-    """An entry of a sorted table; `key` without the `shared` bytes that the key before begins with too."""
-    return b"".join(map(_varint, (shared, len(key), len(value)))) + key + value
+def table_entry(key: bytes, value: bytes) -> bytes:
+    """An entry of a sorted table, whose key shares no beginning with the key before."""
+    return b"".join(map(_varint, (0, len(key), len(value)))) + key + value
 
 
 def sorted_table(entries: bytes) -> bytes:

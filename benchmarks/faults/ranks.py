@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 import tiny_run
 from record import ROOT, Record, Table, parser
 
-STEPS = tiny_run.RECIPE["max-steps"]
+STEPS = tiny_run.RECIPE["max_steps"]
 KILLS_A_RUN = 4
 RELATIVE = 1e-4
 LONGEST = 300.0
@@ -45,7 +45,7 @@ def main() -> int:
     chance = random.Random(given.seed)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         work = Path(folder)
-        tiny_run.write_data(work, random.Random(1))
+        tiny_run.write_data(work)
         _finish(_start(work, "two", 2))
         _finish(_start(work, "one", 1))
         apart = _farthest(work / "two", work / "one")

@@ -133,14 +133,15 @@ def _tried(case: Case, folder: Path) -> tuple[str, float]:
         return f"no end in {SECONDS} s", time.perf_counter() - begun
     seconds = time.perf_counter() - begun
     memory = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    after = _contents(folder)
     problems = [
         f"exit code {process.returncode}" if process.returncode != case.code else "",
         f"not said: {told.strip()[-200:]!r}" if case.message not in told else "",
         "a traceback or a bug" if "Traceback" in told or "it is a bug" in told else "",
         f"{memory / 1e9:.1f} GB" if memory > BYTES else "",
-        *(f"{name} changed" for name, content in before.items() if _contents(folder).get(name) != content),
+        *(f"{name} changed" for name, content in before.items() if after.get(name) != content),
     ]
-    if case.code and case.message and (new := _contents(folder).keys() - before.keys()):
+    if case.code and case.message and (new := after.keys() - before.keys()):
         problems.append(f"left behind: {sorted(new)}")
     _tidy(folder, set(before))
     return "; ".join(filter(None, problems)), seconds

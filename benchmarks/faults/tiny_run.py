@@ -18,22 +18,16 @@ from elmo.weights.native.read import read
 
 WORDS = ("the", "cat", "dog", "bank", "river", "money", "sat", "on", "of", "and", "went", "to", "café", "밥", ".")
 RECIPE = {
-    "cell-size": 16, "projection-size": 8, "character-dim": 4, "num-highway": 1, "batch-size": 4, "unroll-steps": 5,
-    "num-negative-samples": 8, "epochs": 100, "max-steps": 300, "dropout": 0.1, "state-reset": 0.5, "log-every": 1,
-    "save-every": 7, "evaluate-every": 50, "optimizer": "adamw", "learning-rate": 0.01, "warmup-steps": 10,
-    "decay": "linear",
+    "cell_size": 16, "projection_size": 8, "character_dim": 4, "num_highway": 1, "batch_size": 4, "unroll_steps": 5,
+    "num_negative_samples": 8, "epochs": 100, "max_steps": 300, "dropout": 0.1, "state_reset": 0.5, "log_every": 1,
+    "save_every": 7, "evaluate_every": 50, "optimizer": "adamw", "learning_rate": 0.01, "warmup_steps": 10,
+    "decay": "linear", "filters": [[1, 4], [2, 4]],
 }  # fmt: skip
-FILTERS = [[1, 4], [2, 4]]
-
-
-def settings(**changes: object) -> dict[str, object]:
-    """The recipe as `PretrainConfig` names it."""
-    return {**{key.replace("-", "_"): value for key, value in RECIPE.items()}, "filters": FILTERS, **changes}
 
 
 def config(**changes: object) -> PretrainConfig:
     """The recipe, with changes."""
-    return PretrainConfig.from_dict(settings(**changes), "the tiny recipe")
+    return PretrainConfig.from_dict(RECIPE | changes, "the tiny recipe")
 
 
 def tiny_model() -> BiLM:
@@ -42,13 +36,14 @@ def tiny_model() -> BiLM:
     return BiLM(config().architecture(50))
 
 
-def write_data(work: Path, chance: random.Random, *, num_valid: int = 40, **changes: object) -> None:
+def write_data(work: Path) -> None:
     """A corpus of 300 sentences, prepared (WORK/data), and the recipe (WORK/tiny.toml)."""
+    chance = random.Random(1)
     lines = [" ".join(chance.choices(WORDS, k=chance.randint(1, 12))) for _ in range(300)]
     (work / "train.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (work / "valid.txt").write_text("\n".join((lines * 8)[:num_valid]) + "\n", encoding="utf-8")
+    (work / "valid.txt").write_text("\n".join(lines[:40]) + "\n", encoding="utf-8")
     prepare([work / "train.txt"], work / "data", CorpusSettings(tokens_per_shard=500), valid=[work / "valid.txt"])
-    text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in settings(**changes).items())
+    text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in RECIPE.items())
     (work / "tiny.toml").write_text(text + "\n", encoding="utf-8")
 
 

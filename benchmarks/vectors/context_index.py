@@ -26,6 +26,7 @@ from sentences import TEXT
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.embed.embedder import Embedder
+from elmo.ops.native.threads import num_threads
 from elmo.text.sentences import read_sentences
 
 KINDS = ("any", "same", "other")
@@ -81,7 +82,7 @@ def _measured(model: str, text: Path, tokens: int, dtype: str, searches: int, fo
         f"{embedded[1]:.0f} of them for the vectors) and {size / 1e6:.0f} MB; the slowest kind of search takes "
         f"{slowest:.0f} ms of the processor. Searches are exact and one at a time, of vectors that are in memory."
     )
-    settings = {"model": model, "dtype": embedder.dtype, "text": text.name, "threads": _threads()}
+    settings = {"model": model, "dtype": embedder.dtype, "text": text.name, "threads": num_threads()}
     return Record("context-index", "A context index", tables, sentence, settings)
 
 
@@ -119,12 +120,6 @@ def _searches(index: ContextIndex, layer: int, which: str, count: int) -> list[t
         search = {"word": tokens[position], "which": which, "not_sentence": tokens}
         found.append(_timed(lambda v=vector, s=search: index.search(v, layer, count=6, **s)))
     return found
-
-
-def _threads() -> int:
-    import torch
-
-    return torch.get_num_threads()
 
 
 if __name__ == "__main__":
