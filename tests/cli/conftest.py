@@ -1,5 +1,6 @@
-"""A tiny language model with random weights, as a checkpoint and as a folder."""
+"""A tiny language model with random weights, as a checkpoint and as a folder; what commands read and write."""
 
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -47,3 +48,27 @@ def model_folder(tmp_path: Path, language_model: Checkpoint) -> Path:
     """`language_model` in our own format."""
     write(language_model, tmp_path / "model")
     return tmp_path / "model"
+
+
+@pytest.fixture
+def model(tmp_path, tiny_bilm, monkeypatch) -> Path:
+    """`tiny_bilm` in our own format; $ELMO_MODEL names it."""
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    monkeypatch.setenv("ELMO_MODEL", str(tmp_path / "model"))
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def no_model(monkeypatch) -> None:
+    """Whoever would load a model, or torch for it, is stopped."""
+
+    def load(*arguments, **settings):
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr("elmo.embed.embedder.Embedder.from_pretrained", load)
+
+
+@pytest.fixture
+def stdin(monkeypatch) -> Callable[[bytes], None]:
+    """Sets standard input."""
+    return lambda content: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))

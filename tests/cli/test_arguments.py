@@ -6,6 +6,7 @@ from importlib import import_module
 import pytest
 
 from elmo.cli.arguments import Ignored, given_options, options_of, overridden, refuse_ignored
+from elmo.cli.main import main
 from elmo.errors import ConfigError
 
 
@@ -73,3 +74,20 @@ def test_arguments_of_any_number_of_values_need_one(line, message):
     verb, *argv = line.split()
     with pytest.raises(ConfigError, match=message):
         import_module(f"elmo.cli.verbs.{verb}").main(argv)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "models --nonsense",
+        "prepare text",
+        "prepare text -o data --errors x",
+        "pretrain --data data",
+        "pretrain --data data -o run --cell-size many",
+    ],
+)
+def test_usage_errors_end_with_2(line, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    assert capsys.readouterr().out == ""

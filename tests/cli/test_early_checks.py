@@ -75,6 +75,7 @@ CASES = {
     "embed: no model": ("embed {}/text.txt -o {}/new.h5 -m {}/no-model", "no model of that name"),
     "embed: damaged config": ("embed {}/text.txt -o {}/new.h5 -m {}/damaged", "is not valid JSON"),
     "embed: no output": ("embed {}/text.txt -o {}/text.txt/new.h5", "is not a folder"),
+    "embed: over the text": ("embed {}/text.txt -o {}/text.txt --to npy --force", "is the text itself"),
     "index: no text": ("index {}/none.txt -o {}/new", "there is no such file"),
     "index: in the way": ("index {}/text.txt -o {}/deaf", "exists already"),
     "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or contains it"),
@@ -131,10 +132,11 @@ CASES = {
     "predict: no biLM": ("task predict {}/tagger {}/text.txt --model {}/no-model", "no model of that name"),
     "predict: no tokenizer": ("task predict {}/tagger {}/text.txt --tokenizer none:at", "none"),
     "pretrain: no data": ("pretrain --data {}/none -o {}/run", "is not prepared data"),
-    "pretrain: in the way": ("pretrain --data {}/prepared -o {}/deaf", "is not empty"),
+    "pretrain: in the way": ("pretrain --data {}/prepared -o {}/deaf", "is not empty. Use --resume to continue"),
     "pretrain: a file": ("pretrain --data {}/prepared -o {}/taken", "is not a folder"),
     "pretrain: no config": ("pretrain {}/none.toml --data {}/prepared -o {}/run", "there is no such file"),
     "pretrain: another config": ("pretrain {}/text.txt --data {}/prepared -o {}/run", "is not a TOML file"),
+    "pretrain: no setting": ("pretrain {}/bad.toml --data {}/prepared -o {}/run", "{}/bad.toml: unknown setting 'cell"),
     "pretrain: negatives": (
         "pretrain --data {}/prepared -o {}/run --softmax full --num-negative-samples 9",
         "--num-negative-samples was given without --softmax sampled. Leave it out, or add it.",
@@ -175,7 +177,14 @@ CASES = {
         "--host, --port and --no-browser were given together with --export or --single-file, which write a page",
     ),
     "explore: force": ("explore --force", "--force was given without --export or --single-file"),
-    "explore: tokens": ("explore --tokens 200000", "--tokens was given without --text"),
+    "explore: tokens": (
+        "explore --tokens 200000 --sample --tokenizer unicode",
+        "--tokens, --sample and --tokenizer were given without --text",
+    ),
+    "explore: no run": ("explore --run {}/none", "{}/none: there is no such folder"),
+    "explore: a mix of answers": (
+        "explore --export {}/new --answers-only --run {}/deaf", "--run {}/deaf was given together with --answers-only",
+    ),
     "join and model": (
         "embed --join {}/text.txt -o {}/new.h5 -m {}/no-model --layers=top --max_tokens 9",
         "--model, --layers and --max-tokens were given together with --join, which combines files",
@@ -193,9 +202,17 @@ CASES = {
     "static: field": ("static {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
     "perplexity: force": ("perplexity {}/text.txt --force", "--force was given without --per-token"),
     "perplexity: state": (
-        "perplexity {}/text.txt --protocol bilm-tf --state zero", "--state was given together with --protocol bilm-tf",
+        "perplexity {}/text.txt --protocol bilm-tf --state zero --per-sentence",
+        "--state and --per-sentence were given together with --protocol bilm-tf",
     ),
+    "perplexity: rows": ("perplexity {}/text.txt --batch-size 3", "--batch-size was given with sentences that start"),
     "perplexity: part": ("perplexity {}/text.txt --manifest-part a/b", "--manifest-part was given without --manifest"),
+    "neighbors: errors": (
+        "analyze neighbors {}/deaf '[a] b' --static-errors skip", "--static-errors was given without static vectors",
+    ),
+    "table4: errors": (
+        "reproduce table4 {}/deaf '[a] b' --static-errors skip", "--static-errors was given without static vectors",
+    ),
     "neighbors: force": ("analyze neighbors {}/deaf '[a] b' --force", "--force was given without --output, so"),
     "geometry: force": ("analyze geometry {}/text.txt --force", "--force was given without --output or --figure"),
     "evaluate: force": ("task evaluate {}/tagger {}/labelled --force", "--force was given without --output"),
@@ -248,6 +265,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "text.txt").write_text("the bank was steep .\n")
     (path / "labelled").write_text(LABELLED)
     (path / "taken").write_text("somebody's\n")
+    (path / "bad.toml").write_text("cellsize = 1\n")
     os.mkfifo(path / "pipe")
     bundled = Path(elmo.__file__).parent / "bundled" / "small-en"
     for name in ("deaf", "damaged", "allennlp", "tagger", "reader", "prepared"):

@@ -11,7 +11,6 @@ import pytest
 
 import elmo
 from elmo.cli.main import main
-from elmo.cli.verbs import models
 
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
@@ -50,8 +49,7 @@ def test_closed_and_full_streams_end_with_a_message(command, code, message, tmp_
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp949", "utf-16"])
-def test_results_in_a_pipe_are_utf8_whatever_the_locale(encoding, tiny_bilm, tmp_path):
-    tiny_bilm.save_pretrained(tmp_path / "model")
+def test_results_in_a_pipe_are_utf8_whatever_the_locale(encoding, model, tmp_path):
     (tmp_path / "t.txt").write_text("밥을 \U0001f35a\n", encoding="utf-8")
     command = [sys.executable, "-m", "elmo", "embed", "-", "-m", "model", "--layers", "top", "--quiet"]
     with (tmp_path / "t.txt").open("rb") as text:
@@ -62,8 +60,7 @@ def test_results_in_a_pipe_are_utf8_whatever_the_locale(encoding, tiny_bilm, tmp
     assert json.loads(found.stdout.decode("utf-8"))["tokens"] == ["밥을", "\U0001f35a"]
 
 
-def test_vectors_are_made_with_every_stream_closed(tiny_bilm, tmp_path):
-    tiny_bilm.save_pretrained(tmp_path / "model")
+def test_vectors_are_made_with_every_stream_closed(model, tmp_path):
     (tmp_path / "t.txt").write_text("a b\n\nc\n")
     assert shell("elmo embed t.txt -o one.npy -m model", cwd=tmp_path).returncode == 0
     found = shell("elmo embed t.txt -o two.npy -m model <&- 2>&- >&-", cwd=tmp_path)
@@ -71,9 +68,7 @@ def test_vectors_are_made_with_every_stream_closed(tiny_bilm, tmp_path):
     assert (tmp_path / "two.npy").read_bytes() == (tmp_path / "one.npy").read_bytes()
 
 
-def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, monkeypatch, capsys):
-    tiny_bilm.save_pretrained(tmp_path / "model")
-
+def test_a_standard_input_that_outgrows_the_disk_is_named(model, tmp_path, monkeypatch, capsys):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
@@ -81,38 +76,14 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed by pytest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("elmo.text.files.lines.limited_lines", lambda *_: iter([b"a\n"]))
-        assert main(["embed", "-", "-o", str(tmp_path / "x.h5"), "-m", str(tmp_path / "model")]) == 2
+        assert main(["embed", "-", "-o", str(tmp_path / "x.h5")]) == 2
     sys.stdin.close()
     assert "x.h5.partial/input.txt: can't be written: No space left" in capsys.readouterr().err
     assert not (tmp_path / "x.h5.partial").exists()
 
 
-def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):
-    def action(argv):
-        raise RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried")
-
-    monkeypatch.setattr(models, "main", action)
-    assert main(["models"]) == 2
-    assert capsys.readouterr().err.startswith("Not enough memory")
-
-
-@pytest.mark.parametrize(
-    "error", [OSError(36, "File name too long", "y" * 3000), OSError(9, "Bad file descriptor"), OSError(28, "Full")]
-)
-def test_errors_of_files_name_the_place_shortly(monkeypatch, capsys, error):
-    def action(argv):
-        raise error
-
-    monkeypatch.setattr(models, "main", action)
-    assert main(["models"]) == 2
-    told = capsys.readouterr().err
-    assert "bug" not in told
-    assert len(told) < 500
-
-
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
-def test_a_stream_that_another_program_left_without_waiting_is_read_and_written_whole(stream, tiny_bilm, tmp_path):
-    tiny_bilm.save_pretrained(tmp_path / "model")
+def test_a_stream_that_another_program_left_without_waiting_is_read_and_written_whole(stream, model, tmp_path):
     text = "".join(f"the cat {number}\n" for number in range(300))
     (tmp_path / "t.txt").write_text(text)
     command = [sys.executable, "-m", "elmo", "embed", "-", "-m", "model", "--quiet"]

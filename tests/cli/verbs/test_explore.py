@@ -87,27 +87,9 @@ def test_a_model_that_no_browser_computes_is_refused_before_its_text_is_embedded
     assert "model.safetensors" in capsys.readouterr().err
 
 
-def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):
-    assert main([*command[:-1], "--run", str(tmp_path / "none")]) == 2
-    assert "there is no such folder" in capsys.readouterr().err
-
-
 def test_models_that_are_called_alike_are_refused(model_folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
     models = [str(shutil.copytree(model_folder, tmp_path / run / "model")) for run in ("one", "other")]
     assert main(["explore", "--model", *models, "--export", str(tmp_path / "page"), "--quiet"]) == 2
     assert "two models are called 'model'" in capsys.readouterr().err
-    assert not (tmp_path / "page").exists()
-
-
-@pytest.mark.parametrize("flags", [["--tokens", "50"], ["--sample"], ["--tokenizer", "unicode"]])
-def test_limits_of_a_text_are_refused_without_a_text(flags, capsys):
-    assert main(["explore", "--quiet", "--no-browser", *flags]) == 2
-    assert f"{flags[0]} was given without --text" in capsys.readouterr().err
-
-
-def test_a_learned_mix_is_refused_for_a_page_of_answers(command, tmp_path, capsys):
-    (tmp_path / "run").mkdir()
-    assert main([*command, str(tmp_path / "page"), "--answers-only", "--run", str(tmp_path / "run")]) == 2
-    assert "was given together with --answers-only" in capsys.readouterr().err
     assert not (tmp_path / "page").exists()

@@ -8,7 +8,6 @@ import pytest
 from elmo.cli.verbs.finetune import main
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.errors import ConfigError
 from elmo.weights.native.write import write as write_checkpoint
 
 
@@ -60,8 +59,3 @@ def test_the_table_compares_and_a_finished_run_resumes_to_the_same(tmp_path, arg
     assert change == pytest.approx(100 * (after / before - 1), abs=0.3)
     assert main(["--data", str(tmp_path / "data"), "-o", str(tmp_path / "run"), "--resume"]) == 0
     assert capsys.readouterr().out == told.out
-
-
-def test_resume_takes_no_settings(arguments):
-    with pytest.raises(ConfigError, match="continues with its own"):
-        main([*arguments, "--resume"])

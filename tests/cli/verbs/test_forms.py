@@ -40,16 +40,7 @@ def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
         "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
         "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
         "context2vec": ["context2vec", str(text), "-o", str(folder / "c2v")],
-        "explore": [
-            "explore",
-            "-m",
-            str(model),
-            "--text",
-            str(text),
-            "--publish-text",
-            "--export",
-            str(folder / "page"),
-        ],
+        "explore": ["explore", "-m", str(model), "--text", str(text), "--publish-text", "--export", f"{folder}/page"],
     }
     return {verb: command for verb, command in found.items() if verb not in needs or find_spec(needs[verb])}
 
@@ -88,12 +79,29 @@ def test_a_next_step_that_a_verb_does_not_have_is_told_by_every_verb(tmp_path, m
             assert bool(missing) == (verb in ("bench", "cove") or (verb in ("geometry", "explore") and "949" in name))
 
 
+def test_bad_lines_stop_every_verb_or_are_listed_once(tmp_path, model_folder, capsys):
+    text = tmp_path / "text.txt"
+    text.write_bytes(b"the bank was steep .\nthe bank\ncaf\xe9\n" + b"bank\n" * 9)
+    for verb, command in verbs(tmp_path, model_folder, text).items():
+        if verb not in (
+            "geometry",
+            "explore",
+            "context2vec",
+        ):  # the first two have no --errors, the last needs more text
+            assert main([*command, "--quiet"]) == 2, verb
+            assert f"{text}:3: not valid UTF-8" in capsys.readouterr().err, verb
+            assert main([*command, "--quiet", "--errors", "skip"]) == 1, verb
+            assert capsys.readouterr().err.count(f"skipped: {text}:3: not valid UTF-8") == 1, verb
+
+
 def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, capsys):
     text = tmp_path / "eng.txt"
     text.write_text(COLUMNS, encoding="utf-8")
     for verb, command in verbs(tmp_path, model_folder, text).items():
         if verb not in ("static", "geometry", "context2vec", "explore"):  # which need more text than this
             assert main([*command, "--quiet"]) == 0, capsys.readouterr().err
+            out, err = capsys.readouterr()
+            assert (bool(out), err) == (verb in ("perplexity", "scores"), "")
     with read_vectors(tmp_path / "v.npy") as vectors:
         assert [token for row in range(len(vectors)) for token in vectors.row(row).tokens] == WORDS
     assert (tmp_path / "data" / "vocab.txt").read_text().split()[3:] == ["bank", "the", ".", "steep", "was"]

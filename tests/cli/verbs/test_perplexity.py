@@ -1,18 +1,15 @@
 """`elmo perplexity` as it is typed."""
 
-import io
 import json
 import math
-import sys
 
 import pytest
 
 from elmo.cli.verbs.perplexity import main
-from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.errors import ConfigError, OutputError, TextError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.weights.native.names import SOFTMAX_FILE
 
 SENTENCES = ["the bank was steep .", "", "the zebra", "bank"]
 
@@ -92,8 +89,6 @@ def test_a_part_of_a_manifest_is_inferred_or_named(tmp_path, model_folder, text)
     with pytest.raises(ConfigError, match=f"no documents of '{tmp_path.name}/text'.*x/test"):
         main(arguments)
     assert main([*arguments, "--manifest-part", "x/test"]) == 0
-    with pytest.raises(ConfigError, match="--manifest-part was given without --manifest"):
-        main([str(model_folder), str(text), "--manifest-part", "x/test"])
 
 
 def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text):
@@ -105,8 +100,8 @@ def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text
     assert manifest.read_bytes() == before
 
 
-def test_a_dash_reads_standard_input(model_folder, expected, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(SENTENCES).encode())))
+def test_a_dash_reads_standard_input(model_folder, expected, stdin, capsys):
+    stdin("\n".join(SENTENCES).encode())
     assert main([str(model_folder), "-", "--json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out) == {"text": "stdin", **expected.to_dict()}
 
@@ -118,20 +113,10 @@ def test_a_text_without_a_sentence_is_an_error(model_folder, text, flags):
         main([str(model_folder), str(text), "--quiet", *flags])
 
 
-def test_bad_lines_stop_or_are_skipped_once_and_end_with_1(model_folder, text, expected, capsys):
+def test_bad_lines_that_are_skipped_do_not_count(model_folder, text, expected, capsys):
     text.write_bytes("\n".join(SENTENCES).encode() + b"\ncaf\xe9\n")
-    with pytest.raises(TextError, match=r"text\.txt:5"):
-        main([str(model_folder), str(text), "--quiet"])
     assert main([str(model_folder), str(text), "--quiet", "--errors", "skip", "--json"]) == 1
-    told = capsys.readouterr()
-    assert told.err.count("text.txt:5: not valid UTF-8") == 1
-    assert json.loads(told.out)["mean_perplexity"] == expected.of("mean")
-
-
-def test_a_model_without_softmax_is_named(tmp_path, model_folder, text):
-    (model_folder / SOFTMAX_FILE).unlink()
-    with pytest.raises(WeightFileError, match=f"{model_folder} has no softmax"):
-        main([str(model_folder), str(text), "--quiet"])
+    assert json.loads(capsys.readouterr().out)["mean_perplexity"] == expected.of("mean")
 
 
 def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_folder, text, expected, capsys):
@@ -179,15 +164,6 @@ def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, tex
     facts = json.loads(capsys.readouterr().out)
     assert facts["predictions"] == expected.num_predictions
     assert facts["mean_perplexity"] != expected.of("mean")
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [["--batch-size", "3"], ["--protocol", "bilm-tf", "--state", "carry"], ["--protocol", "bilm-tf", "--per-sentence"]],
-)
-def test_flags_that_contradict_each_other_are_errors(model_folder, text, flags):
-    with pytest.raises(ConfigError, match="was given"):
-        main([str(model_folder), str(text), *flags])
 
 
 def test_the_default_model_is_used_where_none_is_named(model_folder, text, expected, capsys, monkeypatch):

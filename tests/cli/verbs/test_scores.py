@@ -50,8 +50,6 @@ def test_the_default_model_is_used_where_none_is_named(model_folder, text, capsy
         main([str(model_folder), str(text), "-m", "other"])
     with pytest.raises(TextError, match="b: there is no such file"):
         main(["a", "b", str(text)])
-    with pytest.raises(ConfigError, match="no TEXT was given"):
-        main([])
 
 
 def test_every_format_and_several_files_are_read(model_folder, tmp_path, capsys):
@@ -65,11 +63,3 @@ def test_every_format_and_several_files_are_read(model_folder, tmp_path, capsys)
     assert [row["line"] for row in rows] == [2, 2, 1]
     assert rows[2]["file"].endswith("b.jsonl")
     assert "'bank.' is one word of it), so it is tokenized by rules" in told.err
-
-
-def test_bad_lines_stop_or_are_listed(model_folder, text, capsys):
-    text.write_bytes(b"the bank\ncaf\xe9\n")
-    with pytest.raises(TextError, match=r"text\.txt:2"):
-        main([str(model_folder), str(text), "--quiet"])
-    assert main([str(model_folder), str(text), "--quiet", "--errors", "skip"]) == 1
-    assert "text.txt:2: not valid UTF-8" in capsys.readouterr().err

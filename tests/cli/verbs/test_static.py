@@ -54,16 +54,6 @@ def test_an_existing_file_is_kept_without_force_and_by_a_failure(tmp_path, text,
     assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "vectors.txt"}
 
 
-def test_bad_lines_stop_or_are_listed(tmp_path, text, capsys):
-    text.write_bytes(text.read_bytes() + b"caf\xe9\n")
-    with pytest.raises(TextError, match=r"text\.txt:61"):
-        main(command(text, tmp_path / "v.txt"))
-    assert main(command(text, tmp_path / "v.txt", "--errors", "skip")) == 1
-    told = capsys.readouterr()
-    assert told.err.count("skipped:") == 1
-    assert "4 words" not in told.out and "5 words of dimension 6, from 180 tokens" in told.out
-
-
 @pytest.mark.parametrize("senses", [["--senses", "2"], ["--new-sense-below", "0.9"]])
 def test_a_text_becomes_vectors_of_senses(tmp_path, capsys, senses):
     text, output = tmp_path / "text.txt", tmp_path / "senses.txt"
