@@ -46,17 +46,6 @@ def test_special_words_in_the_text_are_not_counted_again():
     assert Vocabulary.from_counts({"<UNK>": 100, "<S>": 3, "a": 1}).words == (*SPECIAL_WORDS, "a")
 
 
-@pytest.mark.parametrize("size", [3, 0, -1])
-def test_a_size_without_room_for_a_word_is_refused(size):
-    with pytest.raises(ConfigError, match=rf"size must be at least 4 \(got {size}\)"):
-        Vocabulary.from_counts(COUNTS, max_size=size)
-
-
-def test_a_minimum_count_of_nothing_is_refused():
-    with pytest.raises(ConfigError, match="min_count must be at least 1"):
-        Vocabulary.from_counts(COUNTS, min_count=0)
-
-
 def test_a_count_that_no_word_reaches_is_refused_with_the_highest_one():
     with pytest.raises(
         ConfigError, match=r"min_count is 1001, but the most frequent word .* 'the', has a count of 1000"
@@ -135,11 +124,6 @@ def test_a_vocabulary_that_begins_with_other_words_is_refused(tmp_path):
     assert "elmo prepare" in message
 
 
-def test_words_without_special_ones_are_refused():
-    with pytest.raises(TextError, match="Put them first"):
-        Vocabulary(("a", "b"))
-
-
 def test_a_file_that_is_missing_or_not_utf8_is_an_error(tmp_path):
     with pytest.raises(TextError, match="nowhere.txt: can't be read: No such file"):
         Vocabulary.read(tmp_path / "nowhere.txt")
@@ -151,7 +135,7 @@ def test_longer_beginnings_are_chosen_first_and_take_their_tokens_along():
     counts = {"학교에서": 5, "학교에도": 4, "학교": 9, "학생은": 3, "학생이": 3, "학": 50, "새": 8}
     # All nine of "학교에"; six of "학생" (of "학생은" and "학생이" alone too few); "학교" is left with one syllable.
     assert choose_beginnings(counts, 3) == {"학교에": 9, "학생": 6, "학": 9}
-    assert choose_beginnings(counts, 1) == {"학": 24} or len(choose_beginnings(counts, 1)) == 1
+    assert choose_beginnings(counts, 1) == {"학": 24}
 
 
 @pytest.mark.parametrize("room", [0, 1, 2, 5, 17, 400])
@@ -188,23 +172,8 @@ def test_a_vocabulary_lists_words_and_beginnings_by_the_tokens_they_stand_for():
     assert "학교는" not in vocabulary
 
 
-def test_a_vocabulary_with_beginnings_survives_its_file(tmp_path):
-    vocabulary = Vocabulary.from_counts({"ab": 3, "ac": 2, "ad": 2}, max_size=5, num_beginnings=1)
-    vocabulary.write(tmp_path / "vocab.txt")
-    read = Vocabulary.read(tmp_path / "vocab.txt")
-    assert read == vocabulary
-    assert read.id("ax") == vocabulary.id("ad") == vocabulary.words.index("a" + BEGINNING_MARK)
-
-
 def _ids(*entries: str) -> TargetIds:
     return TargetIds([*SPECIAL_WORDS, *entries])
-
-
-def test_a_listed_token_is_its_own_target_and_others_are_unknown():
-    ids = _ids("학교", "학교에서")
-    assert [ids.id(token) for token in ("학교", "학교에서", "학교도", "")] == [3, 4, 2, 2]
-    assert "학교" in ids
-    assert "학교도" not in ids
 
 
 def test_an_unlisted_token_has_its_longest_beginning_as_target():
@@ -231,12 +200,6 @@ def test_the_spelling_of_a_beginning_is_no_listed_token():
     assert mark not in ids
     assert ids.id(mark) == 3  # it begins with "a"
     assert ids.id("a\N{MIDLINE HORIZONTAL ELLIPSIS}") == 4
-
-
-def test_of_equal_entries_the_last_counts_but_special_words_stay():
-    ids = _ids("a", "b", "a", "<UNK>")
-    assert ids.id("a") == 5
-    assert (ids.begin, ids.end, ids.unknown) == (0, 1, 2)
 
 
 def test_special_words_may_stand_anywhere_but_must_be_there():

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from elmo.errors import ConfigError
 from elmo.shapes import Int
 
 BEGIN_SENTENCE = "<S>"
@@ -55,22 +54,13 @@ class CharacterMap:
         `marks` gives the ids of `begin_sentence`, `end_sentence`, `begin_word`, `end_word`, `padding`, `unknown`.
         All ids count from 1; 0 is "no token".
         """
-        names = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
-        if missing := [name for name in names if name not in marks]:
-            raise ConfigError(
-                f"marks lacks {missing}, but a character dictionary needs the ids of {', '.join(names)}. Add them."
-            )
-        ids = [*dictionary.values(), *marks.values()]
-        if min(ids) < 1:
-            raise ConfigError(
-                f"a character dictionary has id {min(ids)}, but ids count from 1: 0 means no token. Add 1 to all ids."
-            )
+        num_characters = 1 + max(*dictionary.values(), *marks.values())
         return cls(
             max_characters_per_token,
-            max(ids) + 1,
+            num_characters,
             dictionary=dict(dictionary),
             boundary_tokens=boundary_tokens,
-            **{name: marks[name] for name in names},
+            **marks,
         )
 
     @property

@@ -72,7 +72,7 @@ def rows_and_form(
     require_value("errors", errors, OnBadText)
     codec = checked_encoding(encoding)
     check_is_text_file(path)
-    bad_line = None if errors == "strict" else (on_bad_line or _ignore)
+    bad_line = None if errors == "strict" else on_bad_line or (lambda number, message: None)
     content = byte_lines(path, on_bytes=on_bytes, require_content=require_content)
     start = first_lines(content, path)
     form = form_of_lines(start, path, format, field, codec)
@@ -90,7 +90,3 @@ def _numbered_rows(
     header = numbered.header() if form.has_header else None
     first = 1 if header is None else 2 + header.count("\n")
     yield from numbered.of(rows_of(numbered.lines, form, name, on_bad_line, first, header=header))
-
-
-def _ignore(number: int, message: str) -> None:
-    pass

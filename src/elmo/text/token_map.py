@@ -92,9 +92,7 @@ class TokenMap:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        characters = None if self.characters is None else asdict(self.characters)
-        words = None if self.words is None else asdict(self.words)
-        return {"characters": characters, "words": words}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TokenMap":

@@ -102,12 +102,18 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
     }
     if name in known:
         return known[name]
-    if ":" in name:
-        return _function(name)
-    raise ConfigError(
-        f"there is no tokenizer {name!r}, only {', '.join(known)}. Any function from a string to a list of strings "
-        "works too: name it as module:function."
-    )
+    if ":" not in name:
+        raise ConfigError(
+            f"there is no tokenizer {name!r}, only {', '.join(known)}. Any function from a string to a list of strings "
+            "works too: name it as module:function."
+        )
+    found = named_object(name, "tokenizer")
+    if not callable(found):
+        raise ConfigError(
+            f"the tokenizer {name!r} is of type {type(found).__name__}, not a function. Name a function from a string "
+            "to a list of strings."
+        )
+    return cast(Callable[[str], list[str]], found)  # what it returns is checked in use
 
 
 def tokenizer_code(tokenize: str | Callable[[str], list[str]]) -> str | None:
@@ -117,16 +123,6 @@ def tokenizer_code(tokenize: str | Callable[[str], list[str]]) -> str | None:
         return hashlib.sha256(repr(inspect.findsource(function)).encode()).hexdigest()[:16]
     except (OSError, TypeError):
         return None
-
-
-def _function(name: str) -> Callable[[str], list[str]]:
-    found = named_object(name, "tokenizer")
-    if not callable(found):
-        raise ConfigError(
-            f"the tokenizer {name!r} is of type {type(found).__name__}, not a function. Name a function from a string "
-            "to a list of strings."
-        )
-    return cast(Callable[[str], list[str]], found)  # what it returns is checked in use
 
 
 def split_sentences(text: str) -> list[str]:

@@ -14,6 +14,7 @@ the longer ones chosen before. "Enough" is the lowest count that leaves room for
 long entries of their own and everything else falls to a first syllable or letter.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,16 +98,10 @@ def choose_beginnings(counts: Mapping[str, int], room: int) -> dict[str, int]:
     """
     if room < 1 or not counts:
         return {}
-    too_many, fits = 0, 1
-    while len(_frequent(counts, fits)) > room:
-        too_many, fits = fits, 2 * fits
-    while fits - too_many > 1:
-        middle = (too_many + fits) // 2
-        if len(_frequent(counts, middle)) > room:
-            too_many = middle
-        else:
-            fits = middle
-    return _frequent(counts, fits)
+    # A higher bound never leaves more beginnings; at the last, `room` of them would have more tokens than there are.
+    possible = range(1, sum(counts.values()) // room + 2)
+    place = bisect_left(possible, True, key=lambda least: len(_frequent(counts, least)) <= room)
+    return _frequent(counts, possible[place])
 
 
 def _frequent(counts: Mapping[str, int], least: int) -> dict[str, int]:
@@ -158,18 +153,26 @@ class Vocabulary:
         no word is frequent enough.
         """
         _check_sizes(max_size, min_count, num_beginnings)
-        possible = [(-count, word) for word, count in counts.items() if _can_be_listed(word)]
+        possible = [
+            (-count, word)
+            for word, count in counts.items()
+            if word not in SPECIAL_WORDS and word != SKIPPED_LINE and not is_beginning(word)
+        ]
         kept = sorted(entry for entry in possible if -entry[0] >= min_count)
         room = None if max_size is None else max_size - len(SPECIAL_WORDS) - num_beginnings
         listed = kept[:room]
         if num_beginnings:
             words = {word for _, word in listed}
-            left_out = {word: count for word, count in counts.items() if word not in words and _can_be_listed(word)}
+            left_out = {word: -negative for negative, word in possible if word not in words}
             chosen = choose_beginnings(left_out, num_beginnings)
             listed = sorted([*listed, *((-count, text + BEGINNING_MARK) for text, count in chosen.items())])
         if possible and not listed:
             negative, word = min(possible)
-            raise _none_frequent(word, -negative, min_count)
+            raise ConfigError(
+                f"min_count is {min_count}, but the most frequent word of the text, {word!r}, has a count of "
+                f"{-negative}, so no word would be in the vocabulary, and every token would be <UNK>. Choose a smaller "
+                "one, or name more text."
+            )
         return cls((*SPECIAL_WORDS, *(word for _, word in listed)))
 
     def __len__(self) -> int:
@@ -221,14 +224,3 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
         )
     require_value("min_count", min_count, PositiveInt)
     require_value("num_beginnings", num_beginnings, NotNegativeInt)
-
-
-def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:
-    return ConfigError(
-        f"min_count is {min_count}, but the most frequent word of the text, {word!r}, has a count of {count}, so no "
-        "word would be in the vocabulary, and every token would be <UNK>. Choose a smaller one, or name more text."
-    )
-
-
-def _can_be_listed(word: str) -> bool:
-    return word not in SPECIAL_WORDS and word != SKIPPED_LINE and not is_beginning(word)

@@ -22,10 +22,9 @@ READERS = {
     "sentences": lambda path: list(read_sentences(path)),
     "blocks": lambda path: list(read_blocks(path, "line", size=64)),
 }
-readers = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 
 
-@readers
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_line_that_is_too_long_is_named_and_the_limit_can_be_lifted(tmp_path, monkeypatch, read):
     monkeypatch.setattr(lines, "_LINE_BYTES", 100)
     path = tmp_path / "text.txt"

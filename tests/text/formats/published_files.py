@@ -309,7 +309,7 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
 }
 
 
-def binary_documents(folder: Path) -> dict[str, tuple[Path, str]]:
+def binary_documents(folder: Path) -> list[tuple[Path, str]]:
     """Files that other libraries write, each with a part of the message about it."""
     docx = folder / "a.docx"
     with zipfile.ZipFile(docx, "w") as archive:
@@ -325,10 +325,10 @@ def binary_documents(folder: Path) -> dict[str, tuple[Path, str]]:
     weights.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<f4'}\n" + bytes(64))
     tensors = folder / "model.safetensors"
     tensors.write_bytes(struct.pack("<Q", 9000) + b'{"a":{"dtype":"F32"}}' + b" " * 8000)
-    return {
-        "safetensors": (tensors, "binary file"),
-        "docx": (docx, "zip archive or a document"),
-        "tar": (packed, "is a tar archive, not a text. Unpack it first: tar -xf"),
-        "SQLite": (database, "SQLite database"),
-        "npy": (weights, "array of numpy"),
-    }
+    return [
+        (tensors, "binary file"),
+        (docx, "zip archive or a document"),
+        (packed, "is a tar archive, not a text. Unpack it first: tar -xf"),
+        (database, "SQLite database"),
+        (weights, "array of numpy"),
+    ]

@@ -5,6 +5,7 @@ inside it, so that line numbers agree with what `wc -l`, editors and the embeddi
 inside a line is the line end of another system, or a damaged file: such a line is a bad one.
 """
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
@@ -104,7 +105,7 @@ def decoded_block(
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:
         # The lines that are bad get numbers of their own.
-        return decoded(_split(block), name, encoding, on_bad_line, first, instead)
+        return decoded(io.BytesIO(block), name, encoding, on_bad_line, first, instead)
     if lines[-1] == "":
         del lines[-1]
     if encoding == "utf-8" and _BOM in block:
@@ -112,7 +113,7 @@ def decoded_block(
     if b"\r" in block:
         lines = [line.rstrip("\r") for line in lines]
         if any("\r" in line for line in lines):
-            return decoded(_split(block), name, encoding, on_bad_line, first, instead)
+            return decoded(io.BytesIO(block), name, encoding, on_bad_line, first, instead)
     return lines
 
 
@@ -137,11 +138,6 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _split(block: bytes) -> list[bytes]:
-    lines = block.split(b"\n")
-    return lines[:-1] if lines[-1] == b"" else lines
 
 
 def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
@@ -194,5 +190,5 @@ def _is_cut(line: bytes, error: UnicodeDecodeError) -> bool:
     text = line.decode("utf-8", "ignore")
     kept = sum(len(character.encode()) for character in text if not character.isascii())
     lost = len(line) - len(text.encode())
-    is_begun = error.reason == "unexpected end of data" and error.end - error.start > 1
+    is_begun = error.end == len(line.rstrip(b"\r\n")) and error.end - error.start > 1
     return kept > 2 * lost or (is_begun and not kept)

@@ -21,7 +21,7 @@ _LINE_BYTES = 16 << 20
 _RATIO = 200
 # A small file of equal lines packs far better than text does; so much may come of any file.
 _UNPACKED_FREELY = 2 << 20
-_LINES_BETWEEN_CHECKS = 4096
+_LINES_BETWEEN_LOOKS = 4096
 
 
 def max_line_bytes() -> int:
@@ -45,20 +45,18 @@ def limited_lines(
         if len(line) > limit and not line.endswith(b"\n"):
             raise line_too_long(name, number)
         unpacked += len(line)
-        if packed is not None and (number % _LINES_BETWEEN_CHECKS == 0 or len(line) > _UNPACKED_FREELY):
-            require_plausible_size(name, packed, unpacked)
+        if number % _LINES_BETWEEN_LOOKS == 0 or len(line) > _UNPACKED_FREELY:
+            _require_plausible_size(name, packed, unpacked)
         yield line
-    if packed is not None:
-        require_plausible_size(name, packed, unpacked)
+    _require_plausible_size(name, packed, unpacked)
 
 
 def limited_blocks(content: BinaryIO, name: str, packed: BinaryIO | None, size: int) -> Iterator[bytes]:
-    """The content in blocks of `size` bytes, for what is not made of lines. `packed`: as for `limited_lines`."""
+    """The content in blocks of `size` bytes, wherever its lines end. `packed`: as for `limited_lines`."""
     unpacked = 0
     while block := content.read(size):
         unpacked += len(block)
-        if packed is not None:
-            require_plausible_size(name, packed, unpacked)
+        _require_plausible_size(name, packed, unpacked)
         yield block
 
 
@@ -70,18 +68,17 @@ def line_too_long(name: str, number: int) -> TextError:
     )
 
 
-def require_plausible_size(name: str, packed: BinaryIO, unpacked: int) -> None:
+def _require_plausible_size(name: str, packed: BinaryIO | None, unpacked: int) -> None:
     """TextError if so many bytes came from what was read of `packed` that it can't be text."""
+    if packed is None or unpacked <= _UNPACKED_FREELY or not packed.seekable():
+        return
     ratio = limit_now(_RATIO)
-    if unpacked <= _UNPACKED_FREELY or not packed.seekable() or unpacked <= ratio * packed.tell():
+    if unpacked <= ratio * packed.tell():
         return
     raise TextError(
         f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
         f"text files never do. If this is intended, set {LIMITS_VARIABLE}=1, or unpack it first."
     )
-
-
-_LINES_BETWEEN_REPORTS = 4096
 
 
 def byte_lines(
@@ -100,7 +97,7 @@ def byte_lines(
             lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
             for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
                 yield line
-                if on_bytes and number % _LINES_BETWEEN_REPORTS == 0:
+                if on_bytes and number % _LINES_BETWEEN_LOOKS == 0:
                     on_bytes(raw.tell() - seen)
                     seen = raw.tell()
             if on_bytes:

@@ -94,7 +94,9 @@ class FirstLook:
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
             "remains": self._on_remains(),
-            "language": self._on_proteins(language) if self.is_fasta else self._on_language(language, other_model),
+            "language": self._on_proteins(language)
+            if self.is_fasta
+            else foreign_warning(self.sentences, language, self.name, other_model),
         }
         return {about: message for about, message in found.items() if message}
 
@@ -176,9 +178,6 @@ class FirstLook:
                 "of proteins reads as alanine, cysteine, glycine and threonine. Translate it first."
             )
         return None
-
-    def _on_language(self, language: Language, other_model: str) -> str | None:
-        return foreign_warning(self.sentences, language, self.name, other_model)
 
 
 def foreign_warning(
@@ -323,13 +322,10 @@ class ModelReader:
             [word for text in first for word in (text.split() if isinstance(text, str) else text)],
             was_auto=False,
         )
+        warn = warn or (lambda message: warnings.warn(message, TextWarning, stacklevel=6))
         findings = look.findings(self._language)
         for about, message in findings.items():
             if about not in self._said:
                 self._said.add(about)
-                (warn or _python_warning)(message)
+                warn(message)
         return list(findings.values())
-
-
-def _python_warning(message: str) -> None:
-    warnings.warn(message, TextWarning, stacklevel=6)

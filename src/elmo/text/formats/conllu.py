@@ -138,20 +138,17 @@ class TreebankSentence:
                     "put a blank line between the sentences"
                 )
             if match["last"]:
-                return self._cover(match)
+                # Stanza writes 3-3 of a token that is one word.
+                if int(match["last"]) < int(match["first"]) or len(self.tokens) < self._covered:
+                    return f"the multiword token {match[0]} covers no new words. Fix the line"
+                self._covered = int(match["last"])
+                return None
         form = columns[self._form]
         if why := invalid_token_reason(form) or (None if form else "is empty"):
             return f"column {self._form + 1} (FORM) is {shown(form)}, which {why}. Fix the line"
         self.tokens.append(form)
         self.places.append(len(self.text) - 1)
         self.numbers.append(number)
-        return None
-
-    def _cover(self, match: re.Match[str]) -> str | None:
-        # Stanza writes 3-3 of a token that is one word.
-        if int(match["last"]) < int(match["first"]) or len(self.tokens) < self._covered:
-            return f"the multiword token {match[0]} covers no new words. Fix the line"
-        self._covered = int(match["last"])
         return None
 
     def lacks(self) -> str | None:

@@ -111,7 +111,10 @@ def _content(line: str, field: str) -> str | list[str] | _Wrong:
 
 def _checked(value: object, field: str) -> str | list[str] | _Wrong:
     if isinstance(value, str):
-        return _Wrong(*_SURROGATE) if has_surrogate(value) else value
+        if not has_surrogate(value):
+            return value
+        what = "it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is not a character"
+        return _Wrong(what, "Fix the line")
     if not isinstance(value, list):
         return _Wrong(f"field {field!r} is {_kind(value)}", "It must be a text or a list of tokens")
     for place, token in enumerate(value, start=1):
@@ -123,9 +126,6 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
         what = f"field {field!r} is a list of texts, each of which would be read as one token: {shown(longest(value))}"
         return _Wrong(what, "Write an object for each text")
     return value
-
-
-_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is not a character", "Fix the line")
 
 
 def _kind(value: object) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
 from elmo.text.formats.json_array import is_array
+from elmo.text.formats.table import names_separator
 
 _JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-]|"[^"]*"\s*[,\]]))')
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'][^>]*)?\s*/?>")
@@ -84,7 +85,7 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
         return Sign(f"XML or HTML ({first[:40]!r})", f"Extract its text first{extracted}")
     if sequences := _sequences(first, filled):
         return sequences
-    if first.startswith("sep=") and len(first) == 5:
+    if names_separator(first):
         return Sign("CSV", "Use --format csv", "csv")
     return None
 
