@@ -229,10 +229,16 @@ def test_a_tokenizer_that_misbehaves_is_named_with_the_place(tmp_path, tokenizer
         prepare(["corpus.txt"], tmp_path / "data", CorpusSettings(tokenizer=f"own_tokens:{name}"), workers=workers)
 
 
+def shouted(text: str) -> list[str]:
+    return text.upper().split()
+
+
 def test_a_function_no_other_process_can_import_needs_one_worker(tmp_path, corpus):
     with pytest.raises(ConfigError, match="can't be sent to other processes.*module:function"):
         prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer=lambda text: [text]), workers=2)
-    prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer=lambda text: text.split()), workers=1)
+    report = prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer=shouted))
+    assert restored(tmp_path / "data")[0] == documents_of(corpus)[0][0].upper()
+    assert report["settings"]["tokenizer"] == "shouted"
 
 
 # Held-out documents
@@ -262,7 +268,6 @@ def test_the_same_documents_are_held_out_in_any_block_order_packing_and_tokenize
     assert sorted(restored(tmp_path / "a", "valid")) == sorted(restored(tmp_path / "b", "valid"))
     rows = [json.dumps({"text": "\n".join(document)}) for document in documents_of(corpus)]
     (tmp_path / "c.jsonl").write_text("\n".join(rows))
-    (tmp_path / "row.txt").write_text("\n".join(" ".join(document) for document in documents_of(corpus)))
     report = prepare([tmp_path / "c.jsonl"], tmp_path / "c", CorpusSettings(valid_share=0.2))
     assert report["splits"]["valid"]["documents"] + report["splits"]["train"]["documents"] == 80
     prepare([tmp_path / "c.jsonl"], tmp_path / "d", CorpusSettings(valid_share=0.2), workers=2)
@@ -331,7 +336,7 @@ def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, c
     assert data.type_counts.sum() == len(training)
 
 
-def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
+def test_too_few_documents_are_an_error_that_says_how_many(tmp_path):
     (tmp_path / "one").write_text("a single document\nof two lines\n")
     with pytest.raises(TextError, match="of 1 documents none with a token belongs to the valid text.*--documents"):
         prepare([tmp_path / "one"], tmp_path / "data", CorpusSettings(valid_share=0.01))
@@ -354,6 +359,17 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
         ({"format": "xml"}, "format must be one of 'auto', 'text', 'jsonl', .* .got 'xml'"),
         ({"errors": "ignore"}, "errors must be one of 'strict', 'skip' .got 'ignore'"),
         ({"tokenizer": "nowhere:f"}, "'nowhere:f' can't be found"),
+        ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
+        ({"encoding": "utf-16"}, "encoding is 'utf-16'"),
+        ({"vocab_size": 3}, r"size must be at least 4 \(got 3\)"),
+        ({"min_count": 0}, "min_count must be at least 1"),
+        ({"num_beginnings": -1}, "num_beginnings must be at least 0.*got -1"),
+        ({"vocab_size": 9, "num_beginnings": 6}, r"size must be at least 10 \(got 9\)"),
+        ({"vocabulary": "words", "num_beginnings": 9}, "Give one or the other"),
+        ({"vocabulary": "words", "vocab_size": 9}, "Give one or the other"),
+        ({"max_characters_per_token": 2}, r"max_characters_per_token must be .* .got 2."),
+        ({"max_characters_per_token": 10**20}, "max_characters_per_token must be a whole number .* .got 1000"),
+        ({"tokens_per_shard": 0}, r"tokens_per_shard must be at least 1 .got 0."),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_is_read(
@@ -362,11 +378,17 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_read(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=message):
         prepare([corpus], tmp_path / "data", CorpusSettings(**settings))
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
+
+
+def test_texts_and_workers_that_make_no_sense_are_refused_before_anything_is_read(tmp_path, corpus):
     for workers in (0, 10**20):
         with pytest.raises(ConfigError, match=rf"workers must be a whole number .* \(got {workers}\)"):
             prepare([corpus], tmp_path / "data", workers=workers)
     with pytest.raises(ConfigError, match="both held-out files"):
-        prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.1), valid=["corpus.txt"])
+        prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.1), valid=[corpus])
+    with pytest.raises(ConfigError, match="'-' is named twice"):
+        prepare([corpus], tmp_path / "data", valid=["-"], test=["-"])
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
@@ -624,7 +646,7 @@ def test_what_a_run_killed_at_its_very_end_left_is_tidied_up(tmp_path, corpus):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".data.mine.unfinished", "corpus.txt", "data"]
 
 
-def test_proteins_are_prepared_whole_wherever_blocks_end(tmp_path, small_blocks):
+def test_proteins_are_prepared_whole_wherever_blocks_end(tmp_path):
     text = "".join(f">P{number}\n{'mktAYIAK' * 3}\n{'GGS' * 5}*\n" for number in range(40))
     (tmp_path / "p.fasta").write_text(text, encoding="utf-8")
     prepare([tmp_path / "p.fasta"], tmp_path / "data")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import lzma
 import os
 import re
 import shutil
@@ -141,26 +140,6 @@ def test_the_report_counts_what_is_there(tmp_path, train, valid):
     assert TrainingData.open(tmp_path / "data").report == report
 
 
-def test_several_packed_files_make_one_split(tmp_path, train):
-    packed = tmp_path / "more.txt.xz"
-    packed.write_bytes(lzma.compress(VALID.encode()))
-    prepare([train, packed], tmp_path / "data")
-    assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN + VALID)
-
-
-def test_raw_text_may_be_tokenized_by_name_or_by_a_function(tmp_path):
-    (tmp_path / "text").write_text("I don't.\n")
-    prepare([tmp_path / "text"], tmp_path / "named", CorpusSettings(tokenizer="unicode"))
-    assert restored(TrainingData.open(tmp_path / "named"), "train") == [["I", "do", "n't", "."]]
-    report = prepare([tmp_path / "text"], tmp_path / "own", CorpusSettings(tokenizer=_letters))
-    assert restored(TrainingData.open(tmp_path / "own"), "train") == [list("Idon't.")]
-    assert report["settings"]["tokenizer"] == "_letters"
-
-
-def _letters(line):
-    return list(line.replace(" ", ""))
-
-
 def test_a_given_vocabulary_is_taken_as_it_is(tmp_path, train):
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\ncat\nnowhere\n")
     report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
@@ -172,12 +151,6 @@ def test_a_vocabulary_in_another_order_than_the_counts_is_a_warning(tmp_path, tr
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nmat\nthe\n")
     report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
     assert "'mat' (its word 4) occurs 1 times, 'the' (word 5) 3 times" in report["warnings"][0]
-
-
-def test_a_vocabulary_without_specials_is_refused(tmp_path, train):
-    (tmp_path / "words").write_text("the\ncat\n")
-    with pytest.raises(TextError, match="words: the first three words must be <S>, </S>, <UNK>"):
-        prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
 
 
 def test_beginnings_are_targets_of_words_that_are_not_listed(tmp_path):
@@ -212,31 +185,6 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
     assert "empty (train) has no token" in warnings
     assert "train.txt (valid) is the same as" in warnings
     assert "the vocabulary has 12 words, not 100" in warnings
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"vocab_size": 3}, r"size must be at least 4 \(got 3\)"),
-        ({"min_count": 0}, "min_count must be at least 1"),
-        ({"num_beginnings": -1}, "num_beginnings must be at least 0.*got -1"),
-        ({"vocab_size": 9, "num_beginnings": 6}, r"size must be at least 10 \(got 9\)"),
-        ({"vocabulary": "words", "num_beginnings": 9}, "Give one or the other"),
-        ({"max_characters_per_token": 2}, r"max_characters_per_token must be .* .got 2."),
-        ({"max_characters_per_token": 10**20}, "max_characters_per_token must be a whole number .* .got 1000"),
-        ({"tokens_per_shard": 0}, r"tokens_per_shard must be at least 1 .got 0."),
-        ({"vocabulary": "words", "vocab_size": 9}, "Give one or the other"),
-        ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
-        ({"encoding": "utf-16"}, "encoding is 'utf-16'"),
-    ],
-)
-def test_impossible_settings_are_refused_and_leave_nothing(tmp_path, train, settings, message):
-    before = sorted(tmp_path.iterdir())
-    with pytest.raises(ConfigError, match=message):
-        prepare([train], tmp_path / "data", CorpusSettings(**settings))
-    with pytest.raises(ConfigError, match="'-' is named twice"):
-        prepare([train], tmp_path / "data", valid=["-"], test=["-"])
-    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_no_text_and_texts_without_a_token_are_errors(tmp_path, train):

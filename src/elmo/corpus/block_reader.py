@@ -127,7 +127,7 @@ class BlockReader:
         for count, row in enumerate(rows):
             if count % _LINES_BETWEEN_CHECKS == 0:
                 self.check()
-            if not row or not (isinstance(row, list) or row.strip()):
+            if not (row if isinstance(row, list) else row.strip()):
                 self._leave_out(ends_document)
             else:
                 yield row
@@ -156,15 +156,7 @@ class BlockReader:
         on_new_document = self.marks.end if recipe.documents == "block" else None
         # What can't be decoded in it was reported in the first block.
         header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").replace("\r", "")
-        rows = rows_of(
-            lines,
-            recipe.form,
-            block.name,
-            on_bad_line,
-            block.first_line,
-            on_new_document,
-            header or None,
-        )
+        rows = rows_of(lines, recipe.form, block.name, on_bad_line, block.first_line, on_new_document, header or None)
         # As texts are read later, when the model is used.
         return (composed(row)[0] if isinstance(row, str) else as_trained(row) for row in rows)
 

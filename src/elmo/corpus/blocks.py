@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
-from elmo.text.files.lines import limited_lines, line_too_long, max_line_bytes, require_plausible_size
+from elmo.text.files.lines import limited_blocks, limited_lines, line_too_long, max_line_bytes
 from elmo.text.files.text_file import DAMAGED, is_packed, opened, text_name, unreadable
 from elmo.text.files.unpacking import Joined
 
@@ -44,8 +44,7 @@ class Block:
     @property
     def last_line(self) -> int:
         """The number of its last line."""
-        ends_line = self.content.endswith(b"\n")
-        return self.first_line + self.content.count(b"\n") - (1 if ends_line else 0)
+        return self.first_line + self.content.count(b"\n", 0, -1)
 
     @property
     def digest(self) -> str:
@@ -73,15 +72,12 @@ def read_blocks(
     line, seen, header = 1, 0, b""
     try:
         with opened(path) as (raw, content):
-            unpacked = 0
             if lines_of is not None:
                 content = BufferedReader(Joined(lines_of(limited_lines(content, text_name(path)))))
-            for piece in _pieces(content, border, size):
+            blocks = limited_blocks(content, text_name(path), raw if is_packed(path) else None, size)
+            for piece in _pieces(blocks, border, size):
                 if piece is None:
                     raise line_too_long(text_name(path), line)
-                unpacked += len(piece)
-                if is_packed(path):
-                    require_plausible_size(text_name(path), raw, unpacked)
                 yield Block(text_name(path), line, piece, header)
                 if has_header and line == 1:
                     # Excel writes a line "sep=;" before the one that names the columns.
@@ -90,18 +86,18 @@ def read_blocks(
                     header = piece[: len(b"\n".join(whole.split(b"\n", num_lines)[:num_lines]))]
                 line += piece.count(b"\n")
                 if on_bytes is not None:
-                    read = raw.tell() if raw.seekable() else unpacked
+                    read = raw.tell() if raw.seekable() else seen + len(piece)
                     on_bytes(read - seen)
                     seen = read
     except DAMAGED as error:
         raise unreadable(path, line - 1, error) from None
 
 
-def _pieces(content: BinaryIO, border: Border, size: int) -> Iterator[bytes | None]:
+def _pieces(blocks: Iterator[bytes], border: Border, size: int) -> Iterator[bytes | None]:
     """None if a line is too long."""
     held = bytearray()
     limit = max_line_bytes()
-    while read := content.read(size):
+    for read in blocks:
         # Only what is new can have the border, but one that began before.
         start = max(0, held.rfind(b"\n"))
         held += read
@@ -122,21 +118,11 @@ def _last_border(held: bytearray, border: Border, start: int, size: int) -> int:
         return last_line_end
     if border == "header":
         end = held.rfind(b"\n>") + 1
+    elif border == "record":  # with which `held` begins
+        end = _without_quoted(held).rfind(b"\n") + 1
     else:
-        end = _last_record_end(held) if border == "record" else _last_blank_line_end(held, start)
+        end = max((blank.end() + 1 for blank in _BLANK_LINE.finditer(held, start)), default=0)
     return end if end or len(held) < _MOST_BLOCKS * size else last_line_end
-
-
-def _last_blank_line_end(held: bytearray, start: int) -> int:
-    end = 0
-    for match in _BLANK_LINE.finditer(held, start):
-        end = match.end() + 1
-    return end
-
-
-def _last_record_end(held: bytearray) -> int:
-    """The last line end that is not inside a quoted cell. `held` begins with a record."""
-    return _without_quoted(held).rfind(b"\n") + 1
 
 
 def _without_quoted(records: bytes | bytearray) -> bytes:

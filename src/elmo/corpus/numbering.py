@@ -41,11 +41,6 @@ class NumberedSplit:
         """Occurrences by type number, int64."""
         return np.pad(self._counts, (0, max(0, num_types - len(self._counts))))[:num_types]
 
-    @property
-    def boundary_counts(self) -> list[int]:
-        """How often `<S>` and `</S>` occur as words of the text."""
-        return self._counts[[BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]].tolist()
-
     def count(self, file: TextFile, piece: Piece, numbers: Int[np.ndarray, " words"], num_types: int) -> None:
         """Counts a piece; `numbers`: of its part's words in the corpus, which has `num_types` so far."""
         if len(self._counts) < num_types:
@@ -155,8 +150,8 @@ class _ShardWriter:
     def _write(self) -> None:
         name, index = self._split.name, self._split.shards
         np.save(tokens_path(self._folder, name, index), np.concatenate(self._tokens))
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
-        np.save(offsets_path(self._folder, name, index), offsets.astype(np.int64))
+        offsets = np.cumsum(np.concatenate([[0], *self._lengths]), dtype=np.int64)
+        np.save(offsets_path(self._folder, name, index), offsets)
         self._split.shards += 1
         self._tokens, self._lengths, self._held = [], [], 0
 
@@ -203,8 +198,8 @@ def text_warnings(
     training = {file["sha256"]: file["path"] for file in files[TRAIN] if file["sha256"]}
     for name, split in splits.items():
         found += [f"{file['path']} ({name}) has no token." for file in files[name] if file["tokens"] == 0]
-        for boundary, count in zip((BEGIN_SENTENCE, END_SENTENCE), split.boundary_counts, strict=True):
-            if count:
+        for boundary, number in ((BEGIN_SENTENCE, BEGIN_SENTENCE_TYPE), (END_SENTENCE, END_SENTENCE_TYPE)):
+            if count := split.counts(2)[number]:
                 found.append(
                     f"the {name} text holds {boundary} as a word, {count} times: boundaries are added later, so "
                     "the model would see them twice. Remove them from the text."

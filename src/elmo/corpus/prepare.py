@@ -8,7 +8,6 @@ What comes out depends on the text and the settings alone: not on the number of 
 """
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -45,7 +44,7 @@ from elmo.corpus.shards import (
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash, file_version
-from elmo.disk.output import free_bytes, is_disk_full
+from elmo.disk.output import is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.keywords import known_keywords
@@ -221,7 +220,11 @@ class _Run:
             share = self.settings.valid_share
             if share is not None and split.name in (TRAIN, VALID) and sum(s.tokens for s in corpus.splits.values()):
                 documents = sum(corpus.splits[name].documents for name in (TRAIN, VALID))
-                raise TextError(_without_documents(split.name, share, documents))
+                raise TextError(
+                    f"of {documents} documents none with a token belongs to the {split.name} text, though the share "
+                    f"held out is {share}: they are too few or too large. Say with --documents what a document is "
+                    "(file, block or row), choose another --valid-share, or name held-out files with --valid."
+                )
             names = ", ".join(text_name(file.path) for file in files if file.split == split.name)
             raise TextError(
                 f"{names}: the {split.name} text has no token ({split.blank_lines} blank lines, {split.bad_lines} bad "
@@ -242,7 +245,8 @@ class _Run:
         write_shards(parts, corpus, order, folder, self.settings.tokens_per_shard, self._check)
         characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
         _write_types(folder, words, counts[TRAIN], vocabulary, characters)
-        hashes = {file.path: _sha256(file.path) for file in text.files}
+        # Not of standard input and pipes, which can be read only once.
+        hashes = {file.path: file_hash(Path(file.path)) for file in text.files if Path(file.path).is_file()}
         files = {name: _files_of(split, text.files, hashes, corpus) for name, split in corpus.splits.items()}
         reports = {
             name: split_report(split, files[name], counts[name], words, vocabulary, characters)
@@ -311,29 +315,16 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _sha256(file: Path | str) -> str | None:
-    """Of the file as it is on the disk; None for standard input and pipes, which can be read only once."""
-    return file_hash(Path(file)) if Path(file).is_file() else None
-
-
 def _files_of(
-    split: NumberedSplit, files: Sequence[TextFile], hashes: Mapping[str, str | None], corpus: NumberedCorpus
+    split: NumberedSplit, files: Sequence[TextFile], hashes: Mapping[str, str], corpus: NumberedCorpus
 ) -> list[dict[str, Any]]:
     """The files with tokens in a split, and those given for it that have none at all."""
     return [
-        {"path": file.path, "sha256": hashes[file.path], "tokens": split.file_tokens[file.number]}
+        {"path": file.path, "sha256": hashes.get(file.path), "tokens": split.file_tokens[file.number]}
         for file in files
         if split.file_tokens[file.number]
         or (file.split == split.name and not any(other.file_tokens[file.number] for other in corpus.splits.values()))
     ]
-
-
-def _without_documents(split: str, share: float, documents: int) -> str:
-    return (
-        f"of {documents} documents none with a token belongs to the {split} text, though the share held out is "
-        f"{share}: they are too few or too large. Say with --documents what a document is (file, block or row), choose "
-        "another --valid-share, or name held-out files with --valid."
-    )
 
 
 def _write_types(
@@ -348,10 +339,8 @@ def _write_types(
     np.save(folder / TYPE_WORDS_FILE, vocabulary.ids(words).astype(np.int32))
     np.save(folder / TYPE_COUNTS_FILE, counts)
     shape = (len(words), character_map.max_characters_per_token)
-    needed = shape[0] * shape[1] * np.dtype(np.int16).itemsize
-    if needed > free_bytes(folder):  # a full disk would end a process that writes to mapped memory
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / TYPE_CHARACTERS_FILE))
-    rows = np.lib.format.open_memmap(folder / TYPE_CHARACTERS_FILE, mode="w+", dtype=np.int16, shape=shape)
-    for start in range(0, len(words), _ROWS_AT_ONCE):
-        rows[start : start + _ROWS_AT_ONCE] = character_map.ids(words[start : start + _ROWS_AT_ONCE])
-    rows.flush()
+    # A full disk is an error here, while it would end a process that writes to mapped memory.
+    with (folder / TYPE_CHARACTERS_FILE).open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<i2", "fortran_order": False, "shape": shape})
+        for start in range(0, len(words), _ROWS_AT_ONCE):
+            file.write(character_map.ids(words[start : start + _ROWS_AT_ONCE]).astype("<i2").data)

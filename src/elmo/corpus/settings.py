@@ -91,22 +91,12 @@ class CorpusSettings:
         """Plain values for JSON."""
         return asdict(replace(self, tokenizer=tokenizer_name(self.tokenizer)))
 
-    def documents_of(self, path: Path | str) -> Documents:
-        """What a document is in this file."""
-        if self.documents is not None:
-            return self.documents
-        return "row" if self._form(path).format in _OF_ROWS else "block"
-
     def recipe(self, path: Path | str, *, for_training: bool) -> Recipe:
         """How a file is read; `for_training`: whether documents of it may be held out."""
-        return Recipe(
-            self._form(path),
-            self.tokenizer,
-            checked_encoding(self.encoding),
-            self.errors,
-            self.sentences,
-            self.documents_of(path) if for_training and self.valid_share is not None else None,
-        )
+        form, documents = self._form(path), None
+        if for_training and self.valid_share is not None:
+            documents = self.documents or ("row" if form.format in _OF_ROWS else "block")
+        return Recipe(form, self.tokenizer, checked_encoding(self.encoding), self.errors, self.sentences, documents)
 
     def seen(self, block: Block, recipe: Recipe) -> Recipe:
         """The recipe of a stream, whose form its first block shows. TextError if it is another format than thought."""

@@ -9,8 +9,6 @@ A part is only used again if it is complete and was made from the same bytes as 
 import json
 import re
 import shutil
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +21,7 @@ from elmo.disk.json_file import read_record, write_json
 from elmo.disk.partial_folder import PartialFolder
 from elmo.errors import OutputError, TextError
 
-_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (OSError, ValueError, KeyError)
 
 
 class WorkFolder(PartialFolder):
