@@ -1,18 +1,24 @@
 """Small models of the built-in tasks, but for the autoencoder, and examples for each of them."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
+from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
 from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
+from elmo.tasks.ner.task import TASK
 from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.model import TokenTagger
 from elmo.tasks.pos.settings import TokenTaggerSettings
+from elmo.tasks.saved_model import SavedTaskModel
+from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
 from elmo.tasks.snli.settings import EntailmentSettings
@@ -27,10 +33,17 @@ from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+
+
+def static_of(words) -> dict[str, StaticVectors]:
+    vectors = np.random.default_rng(0).normal(size=(len(words), 6)).astype(np.float32)
+    return {"static": StaticVectors(tuple(words), vectors)}
+
 
 WORDS = ("Anna", "saw", "her", "old", "dog", "it", "barked")
-STATIC = {"static": StaticVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32))}
+STATIC = static_of(WORDS)
 VOCABULARY = {"labels": ["A", "B", "V"], "characters": list("abdno"), "words": ["Anna"], "genres": ["nw"]}
 SEE, ANNA, BARK = list(WORDS), ["Anna"], ["it", "barked", "unseen"]
 DOCUMENT = Document(
@@ -73,8 +86,33 @@ MODELS = {
 """Of each task: its model's class, settings of that, and labelled examples."""
 
 
+def small_tokens(bilm: BiLM | None = None, static=None, **settings) -> TokenRepresentation:
+    """With ELMo if there is a biLM."""
+    encoder = "none" if bilm is None else "elmo"
+    sources = TokenSources(None if bilm is None else FrozenLayers(bilm), static)
+    return TokenRepresentation(TokenSettings(encoder=encoder, elmo_dropout=0.0, **settings), sources)
+
+
 def small_model(task: str, tokens: TokenRepresentation, seed: int = 0) -> TaskModel:
     """With random weights, in evaluation."""
     kind, settings, _ = MODELS[task]
     torch.manual_seed(seed)
     return kind(settings, VOCABULARY, tokens).eval()
+
+
+def saved_tagger(sentences, bilm_folder: Path | None = None, static=None, seed=0, scheme="bioul", **tokens):
+    """A tagger of entities as if it had been trained."""
+    torch.manual_seed(seed)
+    encoder = "none" if bilm_folder is None else "elmo"
+    settings = NerSettings(
+        tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
+        tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4, tagger_scheme=scheme),
+    )
+    vocabulary = TASK.vocabulary(sentences, settings)
+    frozen = None if bilm_folder is None else FrozenLayers(BiLM.from_pretrained(bilm_folder))
+    sources = TokenSources(frozen, static, ["saw", "new"])
+    model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, sources))
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            parameter.data.mul_(1.1) if "bilm" in name else torch.nn.init.normal_(parameter)
+    return SavedTaskModel(TASK, settings, vocabulary, model.eval(), {"seed": 1})

@@ -3,33 +3,36 @@
 import json
 from copy import deepcopy
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
+from itertools import pairwise, product
 
 import pytest
 import torch
-from tests.tasks.small_models import ANNA, BARK, DOCUMENT, MODELS, SEE, STATIC, VOCABULARY, small_model
+from tests.tasks.small_models import (
+    ANNA,
+    BARK,
+    DOCUMENT,
+    MODELS,
+    SEE,
+    STATIC,
+    VOCABULARY,
+    saved_tagger,
+    small_model,
+    small_tokens,
+)
 
 from elmo.cli.main import main
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM
 from elmo.tasks.coref.model import Resolver
 from elmo.tasks.coref.network import rank
 from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
-from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
-from elmo.tasks.ner.task import TASK
-from elmo.tasks.saved_model import SavedTaskModel, save
-from elmo.tasks.settings import TokenSettings
+from elmo.tasks.saved_model import save
 from elmo.tasks.srl.data import Proposition, RoleSentence
 from elmo.tasks.srl.model import Instances
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tags import spans_of
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import evaluate
 
 LABELS = VOCABULARY["labels"]
@@ -39,12 +42,8 @@ EXAMPLES = {name: examples for name, (*_, examples) in MODELS.items()} | {
 }
 
 
-def tokens() -> TokenRepresentation:
-    return TokenRepresentation(TokenSettings(encoder="none"), TokenSources(None, STATIC))
-
-
 def model_of(task: str, seed: int) -> TaskModel:
-    model = small_model(task, tokens(), seed)
+    model = small_model(task, small_tokens(static=STATIC), seed)
     for parameter in model.parameters():  # small random weights would decide nothing
         if parameter.requires_grad:
             torch.nn.init.normal_(parameter, std=0.5)
@@ -62,30 +61,20 @@ def test_of_equal_models_it_is_one_of_them(task):
     alone = model.predict(examples)
     assert alone == Ensemble([model]).predict(examples)
     together = Ensemble([model, deepcopy(model), deepcopy(model)]).predict(examples)
-    _assert_close(alone, together)
+    assert _rounded(alone) == _rounded(together)
 
 
 @torch.no_grad()
 def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
     examples = EXAMPLES[task]
     models = [model_of(task, seed) for seed in (1, 2, 3)]
-    _assert_close(Ensemble(models).predict(examples), Ensemble(models[::-1]).predict(examples))
+    assert _rounded(Ensemble(models).predict(examples)) == _rounded(Ensemble(models[::-1]).predict(examples))
     found = [model.predict(examples) for model in models]
     assert found[0] != found[1], "the models agree, so this shows nothing"
 
 
-def _assert_close(one, other) -> None:
-    """Equal but for rounding of probabilities."""
-    one, other = json.loads(json.dumps(one, default=vars)), json.loads(json.dumps(other, default=vars))
-    assert _plain(one) == _plain(other)
-
-
-def _plain(value):
-    if isinstance(value, float):
-        return round(value, 4)
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list) else value
+def _rounded(predictions):
+    return json.loads(json.dumps(predictions, default=vars), parse_float=lambda digits: round(float(digits), 4))
 
 
 @torch.no_grad()
@@ -117,11 +106,9 @@ def test_tags_are_the_best_sequence_of_the_mean_scores():
     moves = sum(model.crf.transitions for model in models) / 2
     crf, best = models[0].crf, (-torch.inf, ())
     for tags in product(range(len(models[0].tags)), repeat=3):
-        if not (crf.begins[tags[0]] and crf.ends[tags[-1]] and all(crf.allowed[a, b] for a, b in zip(tags, tags[1:]))):  # noqa: B905
-            continue
-        score = sum(emissions[at, tag] for at, tag in enumerate(tags))
-        score += sum(moves[a, b] for a, b in zip(tags, tags[1:], strict=False))
-        best = max(best, (float(score), tags))
+        if crf.begins[tags[0]] and crf.ends[tags[-1]] and all(crf.allowed[pair] for pair in pairwise(tags)):
+            score = sum(emissions[at, tag] for at, tag in enumerate(tags)) + sum(moves[pair] for pair in pairwise(tags))
+            best = max(best, (float(score), tags))
     assert found == [spans_of([models[0].tags[tag] for tag in best[1]])]
 
 
@@ -171,7 +158,7 @@ def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
     models = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        models.append(Resolver(everything, VOCABULARY, tokens()).eval())
+        models.append(Resolver(everything, VOCABULARY, small_tokens(static=STATIC)).eval())
     single = [rank(model([DOCUMENT]), [len(own) for own in DOCUMENT.sentences]) for model in models]
     assert torch.equal(single[0].spans, single[1].spans)
     scores = sum(ranked.scores for ranked in single) / 2
@@ -182,7 +169,7 @@ def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
 
 def test_models_that_decide_between_other_things_are_refused():
     torch.manual_seed(0)
-    other = Classifier(ClassifierSettings(hidden_size=4), {"labels": ["A", "Z"]}, tokens())
+    other = Classifier(ClassifierSettings(hidden_size=4), {"labels": ["A", "Z"]}, small_tokens(static=STATIC))
     with pytest.raises(ConfigError, match="model 2 of the ensemble decides between"):
         Ensemble([model_of("sst", 1), other])
     with pytest.raises(ConfigError, match="model 2 of the ensemble"):
@@ -207,30 +194,17 @@ def test_a_model_without_an_average_says_so():
         Ensemble([Third(), Third()])
 
 
-def save_tagger(folder: Path, sentences: list[TaggedSentence], bilm_folder: Path, seed: int = 0, **tagger) -> None:
-    settings = NerSettings(
-        tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)),
-        tagger=TaggerSettings(hidden_sizes=(5,), **tagger),
-    )
-    sources = TokenSources(FrozenLayers(BiLM.from_pretrained(bilm_folder)))
-    vocabulary = TASK.vocabulary(sentences, settings)
-    torch.manual_seed(seed)
-    model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, sources))
-    save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), folder)
-
-
 @pytest.fixture
 def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     """Three taggers with one biLM."""
-    found = [tmp_path / str(seed) for seed in (1, 2, 3)]
-    for seed, folder in enumerate(found):
-        save_tagger(folder, train_sentences, bilm_folder, seed)
-    return list(map(str, found))
+    for seed in (1, 2, 3):
+        save(saved_tagger(train_sentences, bilm_folder, seed=seed), tmp_path / str(seed))
+    return [str(tmp_path / str(seed)) for seed in (1, 2, 3)]
 
 
 def test_models_of_other_tag_schemes_are_refused(tmp_path, train_sentences, bilm_folder):
     for scheme in ("iob1", "iob2"):
-        save_tagger(tmp_path / scheme, train_sentences, bilm_folder, tagger_scheme=scheme)
+        save(saved_tagger(train_sentences, bilm_folder, scheme=scheme), tmp_path / scheme)
     with pytest.raises(ConfigError, match="decides between .'iob2', 'O'.* the first one between .'iob1', 'O'"):
         load_ensemble([tmp_path / "iob1", tmp_path / "iob2"], device="cpu")
 

@@ -2,46 +2,20 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from tests.tasks.small_models import saved_tagger
 
 from elmo.disk.sums import SUMS_FILE
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
-from elmo.tasks import saved_model as saved_model_module
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
-from elmo.tasks.ner.task import TASK
-from elmo.tasks.saved_model import SavedTaskModel, load, save
-from elmo.tasks.settings import TokenSettings
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.saved_model import load, save
 from elmo.tasks.train.apply import predict
 
-STATIC = StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))
-
-
-def saved_model(sentences, bilm_folder=None, static=None, **tokens) -> SavedTaskModel:
-    torch.manual_seed(0)
-    encoder = "none" if bilm_folder is None else "elmo"
-    settings = replace(
-        NerSettings(),
-        tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
-        tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4),
-    )
-    vocabulary = TASK.vocabulary(sentences, settings)
-    frozen = None if bilm_folder is None else FrozenLayers(BiLM.from_pretrained(bilm_folder))
-    words = ["saw", "new"]
-    sources = TokenSources(frozen, None if static is None else {"static": static}, words)
-    representation = TokenRepresentation(settings.tokens, sources)
-    model = TASK.build(settings, vocabulary, representation)
-    for name, parameter in model.named_parameters():  # as if it had been trained
-        if parameter.requires_grad:
-            parameter.data.mul_(1.1) if "bilm" in name else torch.nn.init.normal_(parameter)
-    return SavedTaskModel(TASK, settings, vocabulary, model.eval(), {"seed": 1})
+STATIC = {"static": StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))}
 
 
 @pytest.mark.parametrize("static", [None, STATIC], ids=["no-static", "static"])
@@ -49,7 +23,7 @@ def saved_model(sentences, bilm_folder=None, static=None, **tokens) -> SavedTask
 @pytest.mark.parametrize("train_static", [False, True])
 def test_a_loaded_model_predicts_the_same(tmp_path, train_sentences, bilm_folder, static, elmo, train_static):
     folder = None if elmo is None else bilm_folder
-    saved = saved_model(train_sentences, folder, static, train_static=train_static, **(elmo or {}))
+    saved = saved_tagger(train_sentences, folder, static, train_static=train_static, **(elmo or {}))
     save(saved, tmp_path / "model")
     loaded = load(tmp_path / "model", device="cpu")
     assert loaded.vocabulary == saved.vocabulary
@@ -62,8 +36,8 @@ def test_a_loaded_model_predicts_the_same(tmp_path, train_sentences, bilm_folder
 
 
 def test_a_model_with_its_bilm_needs_nothing_else(tmp_path, train_sentences, bilm_folder):
-    save(saved_model(train_sentences, bilm_folder), tmp_path / "with", include_bilm=True)
-    save(saved_model(train_sentences, bilm_folder), tmp_path / "without")
+    save(saved_tagger(train_sentences, bilm_folder), tmp_path / "with", include_bilm=True)
+    save(saved_tagger(train_sentences, bilm_folder), tmp_path / "without")
     moved = bilm_folder.rename(tmp_path / "elsewhere")
     expected = load(tmp_path / "with").model.predict(train_sentences)
     with pytest.raises(WeightFileError, match="name its place with --model|say where it is with --model"):
@@ -72,14 +46,14 @@ def test_a_model_with_its_bilm_needs_nothing_else(tmp_path, train_sentences, bil
 
 
 def test_another_bilm_is_refused(tmp_path, train_sentences, bilm_folder, tiny_config):
-    save(saved_model(train_sentences, bilm_folder), tmp_path / "model")
+    save(saved_tagger(train_sentences, bilm_folder), tmp_path / "model")
     BiLM(tiny_config).save_pretrained(tmp_path / "other")
     with pytest.raises(WeightFileError, match="was trained with the biLM .* of hash"):
         load(tmp_path / "model", model=str(tmp_path / "other"))
 
 
 def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
-    vocabulary = saved_model(train_sentences).vocabulary
+    vocabulary = saved_tagger(train_sentences).vocabulary
     more = {**vocabulary, "labels": [*vocabulary["labels"], "ORG"]}
     edited(tmp_path / "model", train_sentences, "vocabulary", more)
     with pytest.raises(WeightFileError, match=r"model.safetensors.*crf.transitions|model.safetensors.*project"):
@@ -98,7 +72,7 @@ def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
     ],
 )
 def test_damaged_folders_are_told(tmp_path, train_sentences, name, content, message):
-    save(saved_model(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
+    save(saved_tagger(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
     (tmp_path / "model" / name).unlink()
     (tmp_path / "model" / SUMS_FILE).unlink()
     if content is not None:
@@ -136,7 +110,7 @@ def test_a_vocabulary_without_a_part_is_told(tmp_path, train_sentences):
 
 @pytest.mark.parametrize("name", ["config.json", "static_words.json"])
 def test_labels_and_words_in_another_order_are_noticed(tmp_path, train_sentences, name):
-    saved = saved_model(train_sentences, static=STATIC, train_static=True)
+    saved = saved_tagger(train_sentences, static=STATIC, train_static=True)
     save(saved, tmp_path / "model")
     path = tmp_path / "model" / name
     values = json.loads(path.read_text())
@@ -148,22 +122,15 @@ def test_labels_and_words_in_another_order_are_noticed(tmp_path, train_sentences
 
 def edited(folder, train_sentences, name, value):
     """The config of a saved model without checksums, one value of which is another now."""
-    save(saved_model(train_sentences), folder)
+    save(saved_tagger(train_sentences), folder)
     (folder / SUMS_FILE).unlink()
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
     return path
 
 
-def test_a_list_of_words_beyond_the_limit_is_not_read(tmp_path, train_sentences, monkeypatch):
-    save(saved_model(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
-    monkeypatch.setattr(saved_model_module, "_MAX_WORDS_BYTES", 8)
-    with pytest.raises(WeightFileError, match="static_words.json: .*8 bytes"):
-        load(tmp_path / "model")
-
-
 def test_a_folder_of_other_files_is_never_replaced(tmp_path, train_sentences):
-    saved = saved_model(train_sentences)
+    saved = saved_tagger(train_sentences)
     save(saved, tmp_path / "model")
     save(saved, tmp_path / "model", force=True)
     (tmp_path / "model" / "mine.txt").write_text("x")
@@ -174,20 +141,20 @@ def test_a_folder_of_other_files_is_never_replaced(tmp_path, train_sentences):
 def test_a_device_that_isnt_there_is_told(tmp_path, train_sentences):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    save(saved_model(train_sentences), tmp_path / "model")
+    save(saved_tagger(train_sentences), tmp_path / "model")
     with pytest.raises(ConfigError, match="finds no GPU"):
         load(tmp_path / "model", device="cuda")
 
 
 def test_a_bilm_is_noted_by_a_path_that_is_true_from_everywhere(tmp_path, train_sentences, bilm_folder, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    save(saved_model(train_sentences, "bilm"), tmp_path / "model")
+    save(saved_tagger(train_sentences, "bilm"), tmp_path / "model")
     facts = json.loads((tmp_path / "model" / "config.json").read_text())["bilm"]
     assert facts["model"] == str(tmp_path / "bilm")
 
 
 def test_torchs_settings_change_no_prediction(tmp_path, train_sentences, bilm_folder):
-    saved = saved_model(train_sentences, bilm_folder, STATIC)
+    saved = saved_tagger(train_sentences, bilm_folder, STATIC)
     save(saved, tmp_path / "model")
     expected = list(predict(saved, train_sentences))
     with torch.device("meta"), torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.tasks.small_models import MODELS, STATIC, VOCABULARY, small_model
+from tests.tasks.small_models import MODELS, STATIC, VOCABULARY, small_model, small_tokens
 
 from elmo.errors import ConfigError
 from elmo.tasks.registry import find
-from elmo.tasks.settings import TokenSettings, to_table, with_table
+from elmo.tasks.settings import to_table, with_table
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
@@ -17,9 +17,7 @@ MODES = ("gradients", "no_grad", "inference_mode", "autocast")
 @pytest.fixture(params=MODELS)
 def task(request, tiny_bilm):
     placement = "both" if "output" in find(request.param).places else "input"
-    settings = TokenSettings(encoder="elmo", elmo_dropout=0.0, placement=placement)
-    tokens = TokenRepresentation(settings, TokenSources(FrozenLayers(tiny_bilm), STATIC))
-    return small_model(request.param, tokens), MODELS[request.param][2]
+    return small_model(request.param, small_tokens(tiny_bilm, STATIC, placement=placement)), MODELS[request.param][2]
 
 
 @pytest.mark.parametrize("mode", MODES)

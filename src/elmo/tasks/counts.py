@@ -1,13 +1,7 @@
 """Counts: what single examples add to a metric, as arrays, and the metric as a function of their sums.
 
-A task gives a mapping for each example (`Task.counts`), whose meaning depends on the kind of its metric:
-
-    f1, accuracy   {label: [true positives, false positives, false negatives]}; for accuracy, each example has one label
-    mean           {"": [value]}, such as the exact match or the F1 of one answer; the metric is their mean
-    average_f1     {measure: [precision numerator, denominator, recall numerator, denominator]}: the mean of the
-                   measures' F1s
-
-All results are percentages, except that a "mean" is of whatever its values are.
+`Task.counts` says what an example's counts are. All metrics are percentages, except that a "mean" is of whatever its
+values are.
 """
 
 import math

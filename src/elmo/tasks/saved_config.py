@@ -14,7 +14,6 @@ from elmo.tasks.settings import with_table
 FORMAT_VERSION = 2
 CONFIG_FILE = "config.json"
 BILM_FOLDER = "bilm"
-CONFIG_KEYS = ("format_version", "task", "settings", "vocabulary", "bilm", "num_trained_words", "metadata")
 OTHER_BILM = "Train the task with a model of its language: elmo task train ... --model MODEL."
 """What helps where a text is in a language that the biLM of a saved model hasn't read."""
 
@@ -52,7 +51,7 @@ def read_config(path: Path) -> dict[str, Any]:
             f"{path.parent}: is a biLM, and not a model of a task. To train one with it: elmo task train TASK --model "
             f"{path.parent} --train FILE -o RUN"
         )
-    if config.get("format_version") != FORMAT_VERSION or set(config) != set(CONFIG_KEYS):
+    if config.get("format_version") != FORMAT_VERSION or set(config) != {"format_version", *_FITTING}:
         raise WeightFileError(
             f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}): "
             "another version of elmo wrote it, or it is something else. Train the model again, or install the version "

@@ -25,7 +25,7 @@ from elmo.process.keywords import known_keywords
 from elmo.process.torch_settings import usual_torch
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
-from elmo.tasks.saved_config import BILM_FOLDER, CONFIG_FILE, CONFIG_KEYS, FORMAT_VERSION, SavedConfig, saved_config
+from elmo.tasks.saved_config import BILM_FOLDER, CONFIG_FILE, FORMAT_VERSION, SavedConfig, saved_config
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
@@ -62,18 +62,18 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
     tensors = {name: tensor.detach().cpu().numpy() for name, tensor in _own_state(saved.model).items()}
     static = {name: table.vectors() for name, table in tokens.static_embeddings().items()}
     num_trained = [len(table.trained) - 1 for table in tokens.static_embeddings().values()]
-    values = (
-        FORMAT_VERSION,
-        saved.task.name,
-        to_table(saved.settings),
-        saved.vocabulary,
-        _bilm_facts(tokens),
-        max(num_trained, default=0),
-        saved.metadata,
-    )
+    config = {
+        "format_version": FORMAT_VERSION,
+        "task": saved.task.name,
+        "settings": to_table(saved.settings),
+        "vocabulary": saved.vocabulary,
+        "bilm": _bilm_facts(tokens),
+        "num_trained_words": max(num_trained, default=0),
+        "metadata": saved.metadata,
+    }
     size = sum(tensor.nbytes for tensor in tensors.values()) + sum(found.vectors.nbytes for found in static.values())
     with new_folder(folder, size=size, force=force, replaceable=_PARTS) as unfinished:
-        write_json(unfinished / CONFIG_FILE, dict(zip(CONFIG_KEYS, values, strict=True)))
+        write_json(unfinished / CONFIG_FILE, config)
         write_tensors(unfinished / _WEIGHTS, tensors)
         if static:
             write_tensors(unfinished / _STATIC, {name: found.vectors for name, found in static.items()})

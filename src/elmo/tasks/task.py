@@ -211,8 +211,8 @@ class Task(ABC, Generic[S, E, P]):
         """What one example adds to the metric, for paired tests; needed if `metric_kind` is set.
 
         "f1" and "accuracy": {label: (true positives, false positives, false negatives)}, labels with three zeros left
-        out; "mean": {"": (value,)}; "average_f1": {measure: (precision numerator and denominator, recall numerator and
-        denominator)}.
+        out; "mean": {"": (value,)}, of which the metric is the mean; "average_f1", the mean of the measures' F1s:
+        {measure: (precision numerator and denominator, recall numerator and denominator)}.
         """
         raise NotImplementedError
 

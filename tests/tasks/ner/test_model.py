@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.tasks.small_models import small_tokens
 
 from elmo.errors import ConfigError
 from elmo.tasks.ner.data import TaggedSentence
@@ -10,8 +11,6 @@ from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tags import spans_of
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 VOCABULARY = {"labels": ["LOC", "PER"], "characters": list("ABabcdefghijklmnopqrstuvwxyz")}
 EXAMPLES = [
@@ -23,9 +22,8 @@ EXAMPLES = [
 
 def tagger(bilm=None, placement="input", **changes):
     torch.manual_seed(0)
-    settings = TokenSettings(encoder="none" if bilm is None else "elmo", elmo_dropout=0.0, placement=placement)
-    tokens = TokenRepresentation(settings, TokenSources(None if bilm is None else FrozenLayers(bilm)))
-    return Tagger(TaggerSettings(hidden_sizes=(6, 4), **changes), VOCABULARY, tokens)
+    settings = TaggerSettings(hidden_sizes=(6, 4), **changes)
+    return Tagger(settings, VOCABULARY, small_tokens(bilm, placement=placement))
 
 
 @pytest.mark.parametrize("scheme", ["bioul", "iob2", "iob1"])

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tests.tasks.small_models import small_tokens
 
 from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.model import TokenTagger
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.pos.task import TASK
-from elmo.tasks.settings import FitSettings, TokenSettings
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.settings import FitSettings
 from elmo.tasks.train.apply import predict_and_loss
 
 VOCABULARY = {"labels": ["ADP", "NOUN", "VERB"], "words": ["Bell", "saw"], "characters": list("ABabcdelorswxy")}
@@ -23,8 +23,7 @@ EXAMPLES = [
 
 def tagger():
     torch.manual_seed(0)
-    settings = TokenTaggerSettings(hidden_sizes=(6, 4))
-    return TokenTagger(settings, VOCABULARY, TokenRepresentation(TokenSettings(encoder="none")))
+    return TokenTagger(TokenTaggerSettings(hidden_sizes=(6, 4)), VOCABULARY, small_tokens())
 
 
 def test_each_token_has_a_tag_and_is_known_or_not():

@@ -1,19 +1,16 @@
 """ESIM equals the original's values stage by stage, and treats both sides alike."""
 
-import numpy as np
 import pytest
 import torch
+from tests.tasks.small_models import small_tokens, static_of
 from torch.nn import functional
 
-from elmo.static.vectors import StaticVectors
 from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.layers.recurrent import BiLSTM
-from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
 from elmo.tasks.snli.settings import EntailmentSettings
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, TokenVectors
+from elmo.tasks.tokens.representation import TokenVectors
 
 LABELS = {"labels": ["entailment", "neutral", "contradiction"]}
 WORDS = ["a", "man", "sleeps", "old", "nobody"]
@@ -27,13 +24,11 @@ PAIRS = [
 
 @pytest.fixture
 def build(tiny_bilm):
-    def build(settings=None, **tokens):
-        tokens = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
-        frozen = None if tokens.encoder == "none" else FrozenLayers(tiny_bilm)
-        vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
-        sources = TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
+    def build(settings=None, encoder="none", **tokens):
+        bilm = None if encoder == "none" else tiny_bilm
         torch.manual_seed(0)
-        return ESIM(settings or EntailmentSettings(hidden_size=8), LABELS, TokenRepresentation(tokens, sources))
+        settings = settings or EntailmentSettings(hidden_size=8)
+        return ESIM(settings, LABELS, small_tokens(bilm, static_of(WORDS), **tokens))
 
     return build
 
@@ -60,14 +55,7 @@ def golden_model(arrays, dtype):
     hidden = weight["_output_feedforward._linear_layers.0.weight"]
     model.classifier[1] = torch.nn.Linear(*hidden.shape[::-1])
     model.classifier[4] = torch.nn.Linear(hidden.shape[0], 3)
-    own = {}
-    for ours, theirs in OUR_NAMES.items():
-        for name, value in weight.items():
-            if name.startswith(theirs):
-                rest = name.removeprefix(theirs)
-                direction = "1" if rest.endswith("_reverse") else "0"
-                own[ours.format(direction) + rest.removesuffix("_reverse")] = value
-    model.load_state_dict(own)
+    model.load_state_dict({our_name(name): value for name, value in weight.items()})
     return model.to(dtype).eval()
 
 
@@ -80,11 +68,17 @@ OUR_NAMES = {
 }
 
 
+def our_name(name):
+    """Of one of the original's weights."""
+    own, theirs = next(pair for pair in OUR_NAMES.items() if name.startswith(pair[1]))
+    rest = name.removeprefix(theirs)
+    return own.format("1" if rest.endswith("_reverse") else "0") + rest.removesuffix("_reverse")
+
+
 @pytest.mark.parametrize(("dtype", "kind", "tolerance"), [(torch.float64, "f64", 1e-9), (torch.float32, "f32", 1e-5)])
 @pytest.mark.parametrize("name", ["small", "larger"])
-def test_every_stage_and_gradient_equals_the_originals(golden_folder, name, dtype, kind, tolerance):
-    with np.load(golden_folder / "tasks" / "esim" / f"{name}.npz") as file:
-        arrays = {key: torch.from_numpy(file[key]) for key in file}
+def test_every_stage_and_gradient_equals_the_originals(golden_arrays, name, dtype, kind, tolerance):
+    arrays = golden_arrays(f"esim/{name}")
     model = golden_model(arrays, dtype)
     near = {"rtol": tolerance if kind == "f32" else 0, "atol": tolerance}
     sides = {}
@@ -113,19 +107,11 @@ def test_every_stage_and_gradient_equals_the_originals(golden_folder, name, dtyp
         torch.testing.assert_close(loss, arrays[f"loss_{kind}"].to(dtype), **near)
     if (name, kind) == ("small", "f64"):
         loss.backward()
-        assert_gradients_equal(model, golden_folder / "tasks" / "esim" / "small_gradients.npz")
-
-
-def assert_gradients_equal(model, path):
-    parameters = dict(model.named_parameters())
-    with np.load(path) as file:
-        for ours, theirs in OUR_NAMES.items():
-            names = [name for name in file if name.startswith(f"grad.{theirs}")]
-            assert names
-            for name in names:
-                rest = name.removeprefix(f"grad.{theirs}").removesuffix("_f64")
-                own = ours.format("1" if rest.endswith("_reverse") else "0") + rest.removesuffix("_reverse")
-                np.testing.assert_allclose(parameters[own].grad, file[name], rtol=0, atol=1e-9)
+        gradients = {
+            our_name(name.removeprefix("grad.").removesuffix("_f64")): gradient
+            for name, gradient in golden_arrays("esim/small_gradients").items()
+        }
+        torch.testing.assert_close({name: one.grad for name, one in model.named_parameters()}, gradients, **near)
 
 
 @pytest.mark.parametrize("tokens", [{}, {"encoder": "elmo"}, {"encoder": "elmo", "placement": "both"},

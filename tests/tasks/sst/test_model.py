@@ -3,17 +3,13 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
+from tests.tasks.small_models import small_tokens, static_of
 
-from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import TokenSettings
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.settings import ClassifierSettings
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 LABELS = {"labels": ["bad", "good", "odd"]}
 SENTENCES = ["a fine film indeed", "poor", "", "a film"]
@@ -26,15 +22,11 @@ def examples(sentences=SENTENCES, label="good"):
 
 @pytest.fixture
 def build(tiny_bilm):
-    def build(settings=None, **tokens):
-        tokens = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
-        frozen = None if tokens.encoder == "none" else FrozenLayers(tiny_bilm)
-        vectors = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
-        representation = TokenRepresentation(
-            tokens, TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
-        )
+    def build(settings=None, encoder="none", **tokens):
+        bilm = None if encoder == "none" else tiny_bilm
         torch.manual_seed(0)
-        return Classifier(settings or ClassifierSettings(hidden_size=4), LABELS, representation)
+        settings = settings or ClassifierSettings(hidden_size=4)
+        return Classifier(settings, LABELS, small_tokens(bilm, static_of(WORDS), **tokens))
 
     return build
 
@@ -125,5 +117,4 @@ def test_a_char_cnn_stands_beside_the_vectors_or_alone(build, monkeypatch):
         assert model.project.in_features == model.tokens.input_dim + 5
         (whole, *_) = model(examples())
         torch.testing.assert_close(model(examples(SENTENCES[:1]))[0], whole, atol=1e-5, rtol=1e-5)
-    nothing = TokenRepresentation(TokenSettings(encoder="none"))
-    assert Classifier(settings, LABELS, nothing).project.in_features == 5
+    assert Classifier(settings, LABELS, small_tokens()).project.in_features == 5

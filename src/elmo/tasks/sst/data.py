@@ -53,30 +53,19 @@ def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
         elif not is_open:
             raise _wrong(where, f"{text!r} is outside all brackets")
         elif text == ")":
-            phrases.append(_closed(*is_open.pop(), len(tokens), where))
+            label, start = is_open.pop()
+            if label is None or start == len(tokens):
+                raise _wrong(where, f"a bracket closes a phrase without a {'label' if label is None else 'word'}")
+            phrases.append(Phrase(label, start, len(tokens)))
         elif is_open[-1][0] is None:
-            is_open[-1] = (_checked(text, where), len(tokens))
+            if text not in LABELS:
+                raise _wrong(where, f"the label must be one of {', '.join(LABELS)} (got {text!r})")
+            is_open[-1] = (text, len(tokens))
         else:
-            tokens.append(_unescaped(text))
+            tokens.append(_ESCAPES.get(text) or text.replace("\\/", "/").replace("\\*", "*"))
     if is_open or not phrases:
         raise _wrong(f"{place}: column {len(line) + 1}", f"the line ends with {len(is_open)} brackets still open")
     return as_trained(tokens), phrases
-
-
-def _closed(label: str | None, start: int, end: int, where: str) -> Phrase:
-    if label is None or start == end:
-        raise _wrong(where, "a bracket closes a phrase without " + ("a label" if label is None else "a word"))
-    return Phrase(label, start, end)
-
-
-def _checked(label: str, where: str) -> str:
-    if label not in LABELS:
-        raise _wrong(where, f"the label must be one of {', '.join(LABELS)} (got {label!r})")
-    return label
-
-
-def _unescaped(token: str) -> str:
-    return _ESCAPES.get(token) or token.replace("\\/", "/").replace("\\*", "*")
 
 
 def _wrong(where: str, what: str) -> TextError:
