@@ -180,10 +180,6 @@ class _Sums:
         if number in self._sample.kept:
             self._tokens.append(layers[:, self._sample.token_of[number]].copy())
         places = {token: place for place, token in reversed(list(enumerate(tokens))) if token in self._sample.words}
-        if places:
-            self._add_words(places, layers)
-
-    def _add_words(self, places: Mapping[str, int], layers: Float[np.ndarray, "layers tokens dim"]) -> None:
         rows = [self._sample.words[word] for word in places]
         units = unit(layers[:, list(places.values())]).swapaxes(0, 1)
         self._sums[rows] += units

@@ -53,11 +53,9 @@ def write_layer(layer: Float[np.ndarray, "tokens dim"], path: Path) -> None:
 class Candidates:
     """The file of a layer, whose bytes have been checked. Any number of threads may search it."""
 
-    def __init__(self, path: Path, num_tokens: int, dim: int) -> None:
-        """Raises MissingExtraError without FAISS, TextError for a file of another layer."""
+    def __init__(self, path: Path) -> None:
+        """Raises MissingExtraError without FAISS."""
         self._index: Any = require_library().read_index(str(path))
-        if (self._index.ntotal, self._index.d) != (num_tokens, dim):
-            raise TextError(f"{path}: is not of this index. Build it again: elmo index TEXT -o FOLDER --force")
         self._index.nprobe = _LISTS_READ
 
     def tokens(self, direction: Float[np.ndarray, " dim"]) -> Iterator[Int[np.ndarray, " tokens"]]:

@@ -23,7 +23,6 @@ from elmo.shapes import Float, Int, Shaped
 SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
 TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "lengths.npy"
-_FACTS_BYTES = 1 << 20
 # A text file of an index: a million tokens of 1,000 bytes.
 _TEXT_BYTES = 1 << 30
 _ANOTHER_SUM = f"doesn't have the SHA-256 noted in {FACTS_FILE}"
@@ -105,7 +104,7 @@ class CheckedLayers:
             if layer not in self._candidates:
                 path = self._folder / approximate_file(layer)
                 _require_sum(path, self._facts.sha256[path.name])
-                self._candidates[layer] = Candidates(path, self._facts.num_tokens, self._facts.dim)
+                self._candidates[layer] = Candidates(path)
             return self._candidates[layer]
 
 
@@ -152,10 +151,7 @@ def open_files(folder: Path) -> IndexFiles:
     for name in (TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE):
         _require_sum(folder / name, facts.sha256[name])
     sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
-    words = texts[WORDS_FILE]
-    found = IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), lengths, layers)
-    _check_places(folder, found)
-    return found
+    return IndexFiles(facts, sentences, texts[WORDS_FILE], np.asarray(token_words), np.asarray(starts), lengths, layers)
 
 
 def _facts(folder: Path) -> IndexFacts:
@@ -165,7 +161,7 @@ def _facts(folder: Path) -> IndexFacts:
             f"{folder}: holds no context index: {FACTS_FILE} is missing. Make one: elmo index TEXT -o FOLDER"
         )
     try:
-        values = read_json(path, limit=_FACTS_BYTES)
+        values = read_json(path)
         facts = IndexFacts(**{field.name: values[field.name] for field in fields(IndexFacts)})
         counts = (facts.num_tokens, facts.num_sentences, facts.num_words, facts.num_layers, facts.dim)
         if facts.schema != SCHEMA or not all(type(count) is int and count > 0 for count in counts):
@@ -204,18 +200,6 @@ def _require_sum(path: Path, sha256: str) -> None:
         raise _damaged(path, f"can't be read ({error.strerror})") from None
     if found != sha256:
         raise _damaged(path, _ANOTHER_SUM)
-
-
-def _check_places(folder: Path, found: IndexFiles) -> None:
-    """The arrays of places must lead into the text."""
-    facts = found.facts
-    lengths = np.fromiter(map(len, found.sentences), dtype=np.int64, count=len(found.sentences))
-    if len(found.sentences) != facts.num_sentences or not np.array_equal(np.diff(found.starts), lengths):
-        raise _damaged(folder / STARTS_FILE, f"doesn't fit {SENTENCES_FILE}")
-    if found.starts[0] != 0 or len(found.words) != facts.num_words:
-        raise _damaged(folder / WORDS_FILE, "doesn't fit index.json")
-    if found.token_words.min() < 0 or found.token_words.max() >= facts.num_words:
-        raise _damaged(folder / TOKEN_WORDS_FILE, f"doesn't fit {WORDS_FILE}")
 
 
 def _damaged(path: Path, what: str) -> TextError:

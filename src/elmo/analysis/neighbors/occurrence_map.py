@@ -101,9 +101,7 @@ def _occurrences(
     words = {sentence[place] for sentence, place in marked}
     own = {tuple(sentence) for sentence, _ in marked}
     found = np.sort(np.concatenate([index.occurrences(word) for word in sorted(words)]))
-    found = found[[index.sentences[index.place(int(token))[0]] not in own for token in found]] if len(found) else found
-    if len(found) <= limit:
-        return found, len(found)
+    found = np.array([token for token in found if index.sentences[index.place(int(token))[0]] not in own], np.int64)
     return found[drawn(len(found), limit, seed)], len(found)
 
 

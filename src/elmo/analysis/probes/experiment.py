@@ -23,7 +23,6 @@ from elmo.analysis.probes.treebank import (
 )
 from elmo.analysis.record import remarks_on_tests
 from elmo.embed.encoder import Encoder
-from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
 
 DRAWS = 2000
@@ -123,8 +122,8 @@ class Judge:
 
 
 def percent(values: Shaped[np.ndarray, " values"]) -> float:
-    """The mean in percent; 0 of nothing."""
-    return 100 * float(values.mean()) if len(values) else 0.0
+    """The mean in percent."""
+    return 100 * float(values.mean())
 
 
 MAJORITY = "most frequent tag of the word"
@@ -255,6 +254,4 @@ def _vectors(
 def _numbered(splits: Sequence[Sequence[TreebankSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
     tags = sorted({tag for split in splits for sentence in split for tag in sentence.tags})
     number = {tag: place for place, tag in enumerate(tags)}
-    if not tags:
-        raise TextError("the treebanks have no tags. Name CoNLL-U files with tags.")
     return tags, [np.array([number[tag] for one in split for tag in one.tags], dtype=np.int64) for split in splits]

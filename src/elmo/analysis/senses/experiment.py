@@ -70,14 +70,13 @@ class SenseTable:
     def _row(self, system: SenseSystem, below: SenseSystem | None, bilm: SenseSystem | None) -> dict[str, object]:
         """`bilm`: the same layer of the whole biLM, for its forward half."""
         answers = self.together(system)
-        ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
-        on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
+        ambiguous = [pair for pair in zip(self.judged, answers, strict=True) if pair[0].is_ambiguous]
         return {
             "encoder": system.encoder,
             "layer": system.layer,
             "sets": self.scores(system),
             "by_pos": by_pos(self.judged, answers),
-            "ambiguous": on_ambiguous if ambiguous else None,
+            "ambiguous": score(*zip(*ambiguous, strict=True)) if ambiguous else None,
             "ties": system.ties,
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
