@@ -18,10 +18,13 @@ from elmo.integrations.spacy_tok2vec import make  # noqa: E402
 
 WORDS = {"Anna": "PROPN", "sees": "VERB", "the": "DET", "dog": "NOUN", "in": "ADP", "Rome": "PROPN", ".": "PUNCT"}
 CONFIG = """
+[paths]
+train = "train.spacy"
+dev = "train.spacy"
+
 [nlp]
 lang = "en"
 pipeline = ["tok2vec","tagger","ner"]
-batch_size = 8
 
 [components]
 
@@ -56,20 +59,8 @@ maxout_pieces = 2
 @architectures = "spacy.Tok2VecListener.v1"
 width = WIDTH
 
-[corpora]
-
-[corpora.train]
-@readers = "spacy.Corpus.v1"
-path = "train.spacy"
-
-[corpora.dev]
-@readers = "spacy.Corpus.v1"
-path = "train.spacy"
-
 [training]
-max_epochs = 0
 max_steps = 40
-eval_frequency = 20
 seed = 1
 
 [training.batcher]
@@ -79,10 +70,6 @@ size = 8
 [training.optimizer]
 @optimizers = "Adam.v1"
 learn_rate = 0.01
-
-[training.score_weights]
-tag_acc = 0.5
-ents_f = 0.5
 """
 
 
