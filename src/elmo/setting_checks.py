@@ -126,15 +126,14 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool = False) -> str | None:
             return None if all(isinstance(one, str | PathLike) for one in value) else "a list of texts"
         found = (_misfit(parts[0], one) for one in value)
         return next((f"a list, each {expected}" for expected in found if expected), None)
-    fits, expected = True, ""
     if kind is type(None):
-        fits, expected = value is None, "None"
-    elif kind is bool:
-        fits, expected = is_bool(value), "true or false"
-    elif kind is int:
-        fits = isinstance(value, Integral) and not isinstance(value, bool)
-        fits, expected = fits and (is_seed or abs(int(value)) <= LARGEST_COUNT), _COUNT
-    elif kind is float:
-        fits = isinstance(value, Real) and not isinstance(value, bool)
-        fits, expected = fits and abs(value) <= LARGEST_NUMBER, _NUMBER  # pyright: ignore[reportOperatorIssue] - NaN is not
-    return None if fits else expected
+        return None if value is None else "None"
+    if kind is bool:
+        return None if is_bool(value) else "true or false"
+    if kind is int:
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        return None if is_whole and (is_seed or abs(int(value)) <= LARGEST_COUNT) else _COUNT
+    if kind is float:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        return None if is_number and abs(value) <= LARGEST_NUMBER else _NUMBER  # pyright: ignore[reportOperatorIssue] - NaN isn't
+    return None

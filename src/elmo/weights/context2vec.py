@@ -24,8 +24,7 @@ from elmo.shapes import Float
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
 
-UNKNOWN, BEGINNING, END = "<UNK>", "<BOS>", "<EOS>"
-SPECIAL_WORDS = (UNKNOWN, BEGINNING, END)
+SPECIAL_WORDS = ("<UNK>", "<BOS>", "<EOS>")
 TARGETS = "targets.weight"
 
 _LSTMS = {"l2r_1": "left_lstm", "r2l_1": "right_lstm"}

@@ -171,13 +171,10 @@ def _one_or_none(folder: Path, name: str, pattern: str) -> Path | None:
 
 
 def _no_model(path: Path) -> str:
-    known = "Known are: " + "; ".join(
-        (
-            "a folder with config.json and model.safetensors (native), or a run's folder that has one as model/",
-            "options.json with weights.hdf5 (AllenNLP, bilm-tf)",
-            "a folder with token_embedder.pkl, encoder.pkl and char.dic (ELMoForManyLangs)",
-            "a folder with options.json and model.ckpt-* (bilm-tf training checkpoint)",
-        )
+    known = (
+        "Known are: a folder with config.json and model.safetensors (native), or a run's folder that has one as "
+        "model/; options.json with weights.hdf5 (AllenNLP, bilm-tf); a folder with token_embedder.pkl, encoder.pkl and "
+        "char.dic (ELMoForManyLangs); a folder with options.json and model.ckpt-* (bilm-tf training checkpoint)"
     )
     if not path.exists():
         return f"{shown(str(path), 300)}: there is no such file or folder. Check the path. {known}."

@@ -1,7 +1,4 @@
-"""ELMoForManyLangs folders: the reader's tensors and tables against vectors of the original's own Embedder.
-
-The network here is plain numpy written from the native tensors' meaning, so that it proves the reader alone.
-"""
+"""ELMoForManyLangs folders. Vectors of the golden model are compared with the original's in tests/test_reference.py."""
 
 import codecs
 import json
@@ -14,7 +11,7 @@ import torch
 
 from elmo.errors import WeightFileError
 from elmo.weights import formats
-from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.checkpoint import content_hash
 from elmo.weights.many_langs import read as many_langs
 from elmo.weights.many_langs.read import PUBLISHED_ARCHITECTURE, config_of
 from elmo.weights.soundness import require_sound
@@ -34,98 +31,16 @@ ARCHITECTURE = {
 }
 
 
-@pytest.fixture(scope="module")
-def golden() -> Path:
-    return Path(__file__).resolve().parents[2] / "golden" / "efml_word_and_char"
-
-
-@pytest.fixture(scope="module")
-def golden_checkpoint(many_langs_checkpoint) -> Checkpoint:
-    return many_langs_checkpoint
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
-
-
-def token_vector(model: Checkpoint, characters: np.ndarray, word: int) -> np.ndarray:
-    tensors = {name.removeprefix("token_encoder."): tensor for name, tensor in model.tensors.items()}
-    embedded = tensors["character_embedding"][characters]
-    groups = []
-    for i, (width, _) in enumerate(model.config.filters):
-        weight, bias = tensors[f"convolutions.{i}.weight"], tensors[f"convolutions.{i}.bias"]
-        windows = [embedded[t : t + width].T for t in range(len(embedded) - width + 1)]
-        groups.append(np.maximum(np.max([(weight * w).sum((1, 2)) for w in windows], axis=0) + bias, 0))
-    x = np.concatenate(groups)
-    for k in range(model.config.num_highway):
-        transformed, gate = (
-            tensors[f"highways.{k}.{part}.weight"] @ x + tensors[f"highways.{k}.{part}.bias"]
-            for part in ("transform", "gate")
-        )
-        x = sigmoid(gate) * np.maximum(transformed, 0) + (1 - sigmoid(gate)) * x
-    features = np.concatenate([tensors["word_embedding"][word], x])
-    return tensors["projection.weight"] @ features + tensors["projection.bias"]
-
-
-def run_direction(model: Checkpoint, direction: str, inputs: list[np.ndarray]) -> list[list[np.ndarray]]:
-    """Outputs of each layer for inputs in reading order, from a zero state."""
-    layers, config = [], model.config
-    for layer in range(config.num_layers):
-        prefix = f"{direction}_lstm.layers.{layer}"
-        names = ("input_weight", "recurrent_weight", "bias", "projection_weight")
-        w_input, w_recurrent, bias, w_projection = (model.tensors[f"{prefix}.{name}"] for name in names)
-        h, c, outputs = np.zeros(config.projection_size), np.zeros(config.cell_size), []
-        for x in inputs:
-            i, f, o, j = np.split(w_input @ x + w_recurrent @ h + bias, 4)
-            c = sigmoid(f + config.forget_bias) * c + sigmoid(i) * np.tanh(j)
-            c = np.clip(c, -config.cell_clip, config.cell_clip)
-            h = np.clip(w_projection @ (sigmoid(o) * np.tanh(c)), -config.projection_clip, config.projection_clip)
-            outputs.append(h + x if layer else h)
-        layers.append(outputs)
-        inputs = outputs
-    return layers
-
-
-def run_sentence(model: Checkpoint, sentence: list[str]) -> np.ndarray:
-    """(layers, tokens, 2 P), boundaries removed."""
-    begin, end = model.token_map.boundary_tokens
-    ids = model.token_map.ids([begin, *sentence, end])
-    tokens = [token_vector(model, *pair) for pair in zip(ids.characters, ids.words, strict=True)]
-    forward = run_direction(model, "forward", tokens)
-    backward = [outputs[::-1] for outputs in run_direction(model, "backward", tokens[::-1])]
-    layers = [np.concatenate([tokens, tokens], axis=1)]
-    layers += [np.concatenate(pair, axis=1) for pair in zip(forward, backward, strict=True)]
-    return np.stack(layers)[:, 1:-1]
-
-
-@pytest.mark.parametrize(("call", "prefix"), [("call0", "call0"), ("call1", "fresh1")])
-def test_layers_equal_the_originals_vectors(golden, golden_checkpoint, call, prefix):
-    sentences = json.loads((golden / "sentences.json").read_text("utf-8"))[call]
-    expected = np.load(golden / "expected.npz")
-    for i, sentence in enumerate(sentences):
-        layers = run_sentence(golden_checkpoint, sentence)
-        assert layers.shape == expected[f"{prefix}_s{i}_all"].shape
-        assert np.abs(layers - expected[f"{prefix}_s{i}_all"]).max() < 1e-4, sentence
-        if call == "call0":
-            assert np.abs(layers.mean(axis=0) - expected[f"call0_s{i}_avg"]).max() < 1e-4
-
-
-def test_golden_tables_have_the_swapped_marks_and_the_lost_space(golden_checkpoint):
-    require_sound(golden_checkpoint)
-    characters, words = golden_checkpoint.token_map.characters, golden_checkpoint.token_map.words
+def test_golden_tables_have_the_swapped_marks_and_the_lost_space(many_langs_checkpoint):
+    require_sound(many_langs_checkpoint)
+    characters, words = many_langs_checkpoint.token_map.characters, many_langs_checkpoint.token_map.words
     # char.dic: <bos> 39, <eos> 40, <oov> 41, <pad> 42, <bow> 43, <eow> 44, U+3000 38; each id moves up by 1.
-    assert characters.ids(["<bos>", "\u3000", "?"])[:, :4].tolist() == [
-        [45, 40, 44, 43],
-        [45, 39, 44, 43],
-        [45, 42, 44, 43],
-    ]
+    found = characters.ids(["<bos>", "\u3000", "?"])[:, :4].tolist()
+    assert found == [[45, 40, 44, 43], [45, 39, 44, 43], [45, 42, 44, 43]]
     assert words.ids(["<bos>", "the", "nowhere", "x" * 49]).tolist() == [2, 5, 1, 1]
     assert words.max_characters == characters.max_kept == 48
-    assert golden_checkpoint.config.forget_bias == 0
-    assert golden_checkpoint.source_format == "many_langs" and len(golden_checkpoint.source_hash) == 64
-
-
-# What follows needs no published files: a tiny folder, and pickles opened in this process, which wrote them itself.
+    assert many_langs_checkpoint.config.forget_bias == 0
+    assert many_langs_checkpoint.source_format == "many_langs" and len(many_langs_checkpoint.source_hash) == 64
 
 
 @pytest.fixture
@@ -245,12 +160,8 @@ def test_missing_architecture_is_the_published_one(folder, absent, monkeypatch):
 
 def test_published_architecture_has_the_published_sizes():
     config = config_of(PUBLISHED_ARCHITECTURE, 6000, 150_001, "test")
-    assert (config.num_filters, config.token_features, config.projection_size, config.cell_size) == (
-        2048,
-        2148,
-        512,
-        4096,
-    )
+    found = (config.num_filters, config.token_features, config.projection_size, config.cell_size)
+    assert found == (2048, 2148, 512, 4096)
 
 
 @pytest.mark.parametrize(

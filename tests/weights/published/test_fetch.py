@@ -429,15 +429,12 @@ def test_a_process_that_is_at_work_is_waited_for(tiny, publisher, model_files, m
     with fetch._alone("tiny"), pytest.raises(OutputError, match="another download of tiny is at work"):
         get()
     monkeypatch.setattr(fetch, "WAIT", 30)
-    release = threading.Timer(0.3, lambda: None)
     with fetch._alone("tiny"):
         waiting = threading.Thread(target=get)
         waiting.start()
-        release.start()
         time.sleep(0.3)
         assert publisher.asked == []
     waiting.join()
-    release.join()
     assert contents(published_folder(tiny)) == model_files
 
 

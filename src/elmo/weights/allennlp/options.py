@@ -64,7 +64,9 @@ def config_of(
             "direction": "forward" if any(name.startswith("rnn/") for name in shapes) else "both",
         }
         if options.get("char_cnn") is None:
-            settings |= word_settings((shapes.get("embedding") or (1,))[0], projection_size)
+            rows = (shapes.get("embedding") or (1,))[0]
+            settings |= {"characters": "none", "num_words": rows + 1, "word_dim": projection_size}
+            settings |= {"token_projection": False}
         else:
             settings |= _character_settings(options["char_cnn"], shapes, projection_size, path)
         return BiLMConfig(**settings)
@@ -94,18 +96,6 @@ def options_of(config: BiLMConfig) -> dict[str, Any]:
             "max_characters_per_token": config.max_characters_per_token,
         }
     return options
-
-
-def word_settings(rows: int, projection_size: int) -> dict[str, Any]:
-    """The settings of a model that reads words; settings of the char CNN, which it lacks, have their defaults."""
-    unused = ("num_characters", "character_dim", "max_characters_per_token", "filters", "activation", "num_highway")
-    defaults = BiLMConfig()
-    return {name: getattr(defaults, name) for name in unused} | {
-        "characters": "none",
-        "num_words": rows + 1,
-        "word_dim": projection_size,
-        "token_projection": False,
-    }
 
 
 def _character_settings(

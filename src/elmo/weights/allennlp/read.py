@@ -1,13 +1,13 @@
 """The published format, options.json + weights.hdf5, as AllenNLP and bilm-tf read it -> Checkpoint."""
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import TextError, WeightFileError
+from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.text.word_list import read_word_list
@@ -20,7 +20,7 @@ from elmo.weights.allennlp.names import (
     read_tensors,
     with_padding_row,
 )
-from elmo.weights.allennlp.options import config_of, read_options, word_settings
+from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import require_agreement
 
@@ -53,8 +53,12 @@ def read(
         with closing(Hdf5File(weights)) as file:
             config = config_of(settings, file.shapes, path=options)
             tensors = _read_tensors(file, config, options)
-        if token_embeddings is not None:
-            config, tensors = _with_word_vectors(config, tensors, Path(token_embeddings))
+            if token_embeddings is not None:  # in the place of the char CNN, or of the word vectors that it has
+                vectors = _read_word_vectors(Path(token_embeddings), config.projection_size)
+                words_alone = file.shapes | {"embedding": vectors.shape}
+                config = config_of(settings | {"char_cnn": None}, words_alone, path=options)
+                tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("token_encoder.")}
+                tensors["token_encoder.word_embedding"] = with_padding_row(vectors)
         token_map = token_map_of(config, words, vocabulary, token_embeddings or weights)
         rows = None if softmax is None else _read_softmax(Path(softmax), config, words)
         return Checkpoint(config, tensors, token_map, vocabulary=words, softmax=rows, source_format="allennlp")
@@ -86,23 +90,17 @@ def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str
     return tensors
 
 
-def _with_word_vectors(
-    config: BiLMConfig, tensors: dict[str, np.ndarray], path: Path
-) -> tuple[BiLMConfig, dict[str, np.ndarray]]:
-    """The model with the char CNN, or the word vectors it has, replaced by those of a file."""
+def _read_word_vectors(path: Path, dim: int) -> Float[np.ndarray, "words dim"]:
     with closing(Hdf5File(path)) as file:
         shape = file.shapes.get("embedding")
-        if shape is None or len(shape) != 2 or shape[1] != config.projection_size:
+        if shape is None or len(shape) != 2 or shape[1] != dim:
             raise WeightFileError(
                 f"{path}: {'has no dataset' if shape is None else f'has shape {shape} for'} 'embedding', but the model "
-                f"needs (words, {config.projection_size}): these token vectors belong to another model. Make them "
-                "again with this one."
+                f"needs (words, {dim}): these token vectors belong to another model. Make them again with this one."
             )
         vectors = file.array("embedding")
         file.require_fingerprint()
-    config = replace(config, **word_settings(len(vectors), config.projection_size))
-    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("token_encoder.")}
-    return config, {"token_encoder.word_embedding": with_padding_row(vectors), **kept}
+    return vectors
 
 
 def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path | None, vectors: Path) -> TokenMap:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -82,10 +81,7 @@ def read_held(
     `expected` gives the names and shapes there must be, from those there are. Raises WeightFileError if the file is
     missing, damaged or from another model.
     """
-    if not path.is_file():
-        problem = "is not a file" if os.path.lexists(path) else "is missing"
-        raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
-    with readable(path, WeightFileError, "Check its permissions ('ls -l' shows them)."):
+    with readable(path, WeightFileError, "Pass the whole model folder, check its permissions, or get it again."):
         open_regular(path).close()  # the library says of every file that it can't open that there is none
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping

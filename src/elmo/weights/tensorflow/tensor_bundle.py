@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ _TYPES = {
 }
 _GET = "Get the checkpoint's files again, all of them from one save."
 
+Of = TypeVar("Of", int, bytes)
+
 
 @dataclass(frozen=True)
 class _Entry:
@@ -60,7 +62,7 @@ class TensorBundle:
         table = read_table(self.index)
         try:
             header = read_fields(table.pop(b""))
-            num_shards, big_endian = _number(header, 1), _number(header, 2)
+            num_shards, big_endian = _last(header, 1, 0), _last(header, 2, 0)
             self._entries = {key.decode("utf-8", "surrogateescape"): _entry(value) for key, value in table.items()}
         except (KeyError, ValueError) as error:
             raise WeightFileError(
@@ -124,30 +126,24 @@ def index_of(prefix: Path) -> Path:
 def _entry(data: bytes) -> _Entry:
     fields = read_fields(data)
     return _Entry(
-        data_type=_number(fields, 1),
-        shape=_shape(_bytes(fields, 2)),
-        shard=_number(fields, 3),
-        offset=_number(fields, 4),
-        size=_number(fields, 5),
-        masked_crc=_number(fields, 6),
+        data_type=_last(fields, 1, 0),
+        shape=_shape(_last(fields, 2, b"")),
+        shard=_last(fields, 3, 0),
+        offset=_last(fields, 4, 0),
+        size=_last(fields, 5, 0),
+        masked_crc=_last(fields, 6, 0),
         is_partitioned=7 in fields,
     )
 
 
 def _shape(data: bytes) -> tuple[int, ...]:
     sizes = read_fields(data).get(2, [])
-    return tuple(signed(_number(read_fields(size), 1)) for size in sizes if isinstance(size, bytes))
+    return tuple(signed(_last(read_fields(size), 1, 0)) for size in sizes if isinstance(size, bytes))
 
 
-def _number(fields: Mapping[int, list[Value]], key: int) -> int:
-    value = fields.get(key, [0])[-1]
-    if not isinstance(value, int):
-        raise ValueError(f"field {key} is not a number")
-    return value
-
-
-def _bytes(fields: Mapping[int, list[Value]], key: int) -> bytes:
-    value = fields.get(key, [b""])[-1]
-    if not isinstance(value, bytes):
-        raise ValueError(f"field {key} is not a message")
+def _last(fields: Mapping[int, list[Value]], key: int, default: Of) -> Of:
+    """The value that counts, which must be of the default's type."""
+    value = fields.get(key, [default])[-1]
+    if not isinstance(value, type(default)):
+        raise ValueError(f"field {key} is {'a message' if isinstance(value, bytes) else 'a number'}")
     return value
