@@ -78,11 +78,7 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
         ("table5", {**wsd(None), "data": {"train": "x"}}, "TypeError"),
         ("table6", {**wsd(None), "analysis": "pos", "rows": [system("", "x", 1)]}, "KeyError.'accuracy'"),
         ("table4", {**BEGINNING, "analysis": "precision", "rows": [PRECISION]}, "KeyError.'words'"),
-        (
-            "table4",
-            {**BEGINNING, "analysis": "neighbors", "queries": [QUERY]},
-            "ValueError",
-        ),
+        ("table4", {**BEGINNING, "analysis": "neighbors", "queries": [QUERY]}, "ValueError"),
     ],
 )
 def test_a_record_that_lacks_what_the_table_shows_is_refused_with_what_it_lacks(tmp_path, table, record, fault):

@@ -65,11 +65,9 @@ def test_table_1_has_every_data_set_and_the_papers_gain_and_is_drawn_alike_twice
 
 
 def tagged(encoder: str, layer: str, accuracy: float) -> dict[str, Any]:
+    unmeasured = dict.fromkeys(("unseen", "ambiguous", "selectivity", "compression"))
     own = {"accuracy": accuracy, "interval": [accuracy - 1, accuracy + 1]}
-    return {"encoder": encoder, "layer": layer, **own, "unseen": None, "ambiguous": None} | {
-        "selectivity": None,
-        "compression": None,
-    }
+    return {"encoder": encoder, "layer": layer, **own, **unmeasured}
 
 
 def test_what_the_layers_know_has_a_row_for_each_system_of_any_record_and_the_papers_figures_once(tmp_path):

@@ -19,7 +19,7 @@ from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.process.worker_pool import require_workers
-from elmo.reproduce.grid import require_fitting, run_grid
+from elmo.reproduce.grid import run_grid
 from elmo.reproduce.markdown import markdown
 from elmo.reproduce.outcomes import Trained, outcome_of
 from elmo.reproduce.plots import draw, require_matplotlib
@@ -178,12 +178,15 @@ def _require_models(bilms: Sequence[str], usual: str) -> None:
 def _systems(
     experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float], bilms: Sequence[str]
 ) -> list[System]:
-    """The systems to train. Errors in one are raised here, before anything is written."""
+    """The systems to train. ConfigError if one's settings don't fit together, before anything is written."""
     if experiment == "figure1":
         shares = checked_shares(shares, facts.num_groups)
     systems = systems_of(experiment, job.settings, shares, bilms)
     for system in systems:
-        require_fitting(job.task, system)
+        try:
+            job.task.check_settings(system.settings)
+        except ConfigError as error:
+            raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
     return systems
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from elmo.disk.json_file import read_record
-from elmo.errors import ConfigError, Interrupted
+from elmo.errors import Interrupted
 from elmo.process.progress.lines import duration
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.resources import keep_freed_memory
@@ -28,7 +28,6 @@ from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable
 from elmo.reproduce.outcomes import Trained
 from elmo.reproduce.systems import System
-from elmo.tasks.registry import AnyTask
 from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.train import outcome_file, remember_layers, train
 
@@ -78,14 +77,6 @@ class _Cells:
 
     def _is_finished(self, system: System, seed: int) -> bool:
         return outcome_file(self.runs / system.folder, seed).is_file()
-
-
-def require_fitting(task: AnyTask, system: System) -> None:
-    """ConfigError if a system's settings don't fit together, for instance if its first RNN would read nothing."""
-    try:
-        task.check_settings(system.settings)
-    except ConfigError as error:
-        raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
 
 
 def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progress: Progress = SILENT) -> list[Trained]:

@@ -70,7 +70,7 @@ def _no_number(text: str) -> float:
 
 def rows(table: str, record: Record) -> list[LayerRow]:
     """The rows of table 5 or 6: first ours, then those that only the paper has."""
-    theirs, ours = _theirs(table), dict(_ours(record))
+    theirs, ours = _theirs(table), _ours(record)
     return [LayerRow(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
 
 
@@ -99,11 +99,10 @@ def _theirs(table: str) -> Mapping[str, float]:
     return paper.TABLE_5 if table == "table5" else paper.TABLE_6
 
 
-def _ours(record: Record) -> Iterator[tuple[str, float]]:
+def _ours(record: Record) -> dict[str, float]:
     if record["analysis"] == "wsd":
-        yield from ((row_name(one), one["sets"]["all"]["f1"]) for one in record["systems"])
-    else:
-        yield from ((row_name(one), one["accuracy"]) for one in record["rows"])
+        return {row_name(one): one["sets"]["all"]["f1"] for one in record["systems"]}
+    return {row_name(one): one["accuracy"] for one in record["rows"]}
 
 
 def _cell(value: float | None) -> str:
@@ -114,10 +113,11 @@ def _directions(table: str, record: Record) -> Iterator[str]:
     theirs = _theirs(table)
     paper_difference = theirs["biLM, layer 2"] - theirs["biLM, layer 1"]
     yield f"biLM, layer 2 minus layer 1: {paper_difference:+.1f} in the paper"
-    for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
+    ours = record[_ROWS[record["analysis"]]]
+    for row in ours:
         if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
             yield f"  here: {_compared(row['over_layer_below'], paper_difference)}."
-    for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
+    for row in ours:
         if (less := row.get("minus_bilm")) is not None:  # records of before 2026-11-26 have none
             mean, low, high = less
             yield f"{row_name(row)}, minus the biLM's: {mean:+.1f} ({low:+.1f} to {high:+.1f})"

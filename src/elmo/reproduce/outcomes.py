@@ -40,11 +40,11 @@ class Outcome:
     curves: Sequence[Sequence[float]] = ()
     """For each seed the dev score after each epoch; empty where the epochs had no dev score."""
     resampled: Mapping[str, Float[np.ndarray, "draws seeds"]] = field(default_factory=dict)
-    """By data, the scores on resamples of its examples (`verdicts.bootstrap`)."""
+    """By data, the scores on resamples of its examples (`resampled_scores`)."""
     num_units: Mapping[str, int] = field(default_factory=dict)
     """By data, from how many units (sentences, documents) the resamples were drawn."""
     effective_units: Mapping[str, float] = field(default_factory=dict)
-    """The same, as a number of units of equal size (`verdicts.bootstrap.effective_units`)."""
+    """The same, as a number of units of equal size (`verdicts.effective_units`)."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """What it read besides the data: the hashes of its biLM, "bilm", and of each kind of static vectors by its name."""
     trained: Sequence[Mapping[str, Any]] = ()

@@ -96,7 +96,6 @@ def require_open(experiment: str, settings: TaskSettings) -> None:
             f"train_share is {settings.fit.train_share}, but figure1 tries out several shares of the training data. "
             "Leave it out, and choose them with --shares."
         )
-
     if experiment == "figure2" and settings.tokens.encoder in _IN_ITS_PLACE:
         raise ConfigError(
             f"encoder is {settings.tokens.encoder!r}, but figure2 is about the layers of a biLM, a token layer and "

@@ -25,7 +25,7 @@ def test_one_seed_has_no_spread_and_data_that_wasnt_given_no_score():
 @pytest.mark.parametrize("seeds", [[], [1, 1]])
 def test_seeds_are_different_ones(seeds):
     with pytest.raises(ConfigError, match="at least one seed is needed"):
-        over_seeds(seeds, lambda _: {}, "f1")
+        require_seeds(seeds)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

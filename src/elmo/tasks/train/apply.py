@@ -15,7 +15,7 @@ from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_config import OTHER_BILM
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.settings import FitSettings
-from elmo.tasks.task import E, P, Plain, S, Scores, Task
+from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.batches import enough_memory_for, limits_of, require_moderate, sorted_batches
 from elmo.text.files.text_file import text_name
@@ -42,18 +42,11 @@ def evaluate(
         predictions = predict_all(saved.model, task, examples, saved.settings.fit, progress=reported)
     scores = task.score(examples, predictions)
     if isinstance(saved.model, Ensemble):
-        singles = [predict_all(model, task, examples, saved.settings.fit) for model in saved.model.models]
-        scores = {
-            **scores,
-            "single_models": _spread(
-                [task.figure(task.score(examples, own), task.metric) for own in singles], task.metric
-            ),
-        }
+        singles = (predict_all(model, task, examples, saved.settings.fit) for model in saved.model.models)
+        figures = [task.figure(task.score(examples, own), task.metric) for own in singles]
+        spread = {"mean": statistics.fmean(figures), "standard_deviation": statistics.stdev(figures)}
+        scores = {**scores, "single_models": {**spread, task.metric: figures}}
     return scores, list(zip(examples, predictions, strict=True))
-
-
-def _spread(figures: Sequence[float], metric: str) -> dict[str, Plain]:
-    return {"mean": statistics.fmean(figures), "standard_deviation": statistics.stdev(figures), metric: list(figures)}
 
 
 def predict(

@@ -21,7 +21,6 @@ from safetensors.numpy import save_file
 from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder, recover
-from elmo.disk.bounded import open_regular
 from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
@@ -66,22 +65,11 @@ class FitFolder:
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.metrics_file = path / "metrics.jsonl"
+        self._checkpoint, self._best = path / "checkpoint", path / "best.safetensors"
         for unfinished in path.glob(".*.unfinished"):  # of a killed process
             shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
         recover(self._checkpoint)
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self.path / "checkpoint"
-
-    @property
-    def metrics_file(self) -> Path:
-        """The log of epochs."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def _best(self) -> Path:
-        return self.path / "best.safetensors"
 
     def save(self, model: nn.Module, learner: Learner, position: FitPosition) -> None:
         """Writes the checkpoint."""
@@ -138,7 +126,6 @@ def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:
 def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:
     """The tensors as they were written; elmo 0.1.0 wrote no fingerprint beside them."""
     try:
-        open_regular(path).close()  # a FIFO would be waited for
         with safe_open(path, "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
             noted = (file.metadata() or {}).get(_FINGERPRINT_KEY)

@@ -20,8 +20,6 @@ from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
 SCORED = ("dev", "test", "second_test")
 """What models can be scored on. The second test data don't decide the claims about the first: they have their own."""
 
-_SHOWN = {"bilm": "biLM"}
-
 REMEMBERED = "the score says how well it is remembered, not how well the model does on new text"
 """What a score on training data means."""
 
@@ -60,7 +58,7 @@ def is_training_data(run: Path, file: Path) -> bool:
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
-    single = {_SHOWN.get(name, name): value for name, value in facts.items() if not isinstance(value, dict)}
+    single = {"biLM" if name == "bilm" else name: value for name, value in facts.items() if not isinstance(value, dict)}
     data = {f"the {name} file of hash": value for name, value in facts["data"].items()}
     vectors = {f"the static vectors {name!r} of hash": value for name, value in facts.get("vectors", {}).items()}
     return {**single, **facts["settings"], **data, **vectors}
@@ -169,7 +167,6 @@ def over_seeds(
     The standard deviation is the sample's (n - 1 in the denominator), None for one seed. "best_seed" has the best dev
     score `best_by` (default: `metric`).
     """
-    require_seeds(seeds)
     outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
     summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
     for data in SCORED:
