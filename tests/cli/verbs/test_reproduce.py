@@ -330,12 +330,10 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("figure1", ["--shares", "101"], "--shares has 101"),
         ("figure1", ["--shares", "0.1"], "that share of 40 groups of training examples is none"),
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
-        ("table2", ["--seeds"], "--seeds was given without a value"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
         ("table2", ["--workers", "0"], "workers must be a whole number from 1 to"),
         ("figure1", ["--train-share", "0.5"], "Leave it out, and choose them with --shares"),
-        ("table2", ["--train", "nowhere.conll"], "nowhere.conll"),
         ("table2", ["--bilms", "small-en", "small-ko"], "--bilms was given, but table2 compares nothing with other"),
         ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),
         ("bilms", ["--bilms", "small-en", "small-en"], "--bilms names small-en twice"),
@@ -381,25 +379,17 @@ def test_what_there_is_not_is_told_with_what_there_is(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["--help"], ["table2", "--help"], ["figure1", "sst", "--help"]])
-def test_help_is_there_at_every_step(words, capsys):
-    try:
-        assert main(["reproduce", *words]) == 0
-    except SystemExit as end:
-        assert end.code == 0
-    assert "elmo reproduce" in capsys.readouterr().out
-
-
 def test_nothing_said_is_answered_with_help(capsys):
     assert main(["reproduce"]) == 2
     assert main(["reproduce", "table2"]) == 2
     assert "usage: elmo reproduce" in capsys.readouterr().err
+    assert main(["reproduce", "table2", "--help"]) == 0
 
 
 def test_the_help_of_every_setting_does_not_load_torch():
     code = "import sys\nfrom elmo.cli.main import main\ntry: main(['reproduce', 'table2', 'sst', '--help'])\n"
-    code += "except SystemExit: pass\nprint('torch' in sys.modules, 'numpy' in sys.modules, file=sys.stderr)"
+    code += "except SystemExit: pass\nprint('torch' in sys.modules, file=sys.stderr)"
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert "--shares" in done.stdout
-    assert done.stderr.split()[0] == "False"
+    assert done.stderr.split() == ["False"]

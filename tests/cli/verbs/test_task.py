@@ -150,10 +150,10 @@ def test_the_same_command_gives_the_same_result_and_a_shared_cache_is_used(train
     ],
     ids=" ".join,
 )
-def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, capsys, monkeypatch):
+def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, capsys, stdin):
     assert train("run", *flags) == 0
     assert (tmp_path / "run" / "model" / "bilm").is_dir() == ("--train-bilm" in flags or "--include-bilm" in flags)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Anna saw Rome .\n")))
+    stdin(b"Anna saw Rome .\n")
     assert main(["task", "predict", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line)["tokens"] == ["Anna", "saw", "Rome", "."]
@@ -325,7 +325,6 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
         (["train", "tags"], "there is no task 'tags'"),
         (["tain", "ner"], "there is no action 'tain'"),
         (["predict", "nowhere", "-"], "not a task model: there is no such folder. Paths count from"),
-        (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
         (["score", "tags", "a", "b"], "there is no task 'tags'"),
     ],
 )
@@ -334,13 +333,11 @@ def test_what_cant_be_done_is_told(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["train", "ner", "--help"]])
-def test_help_is_there_at_every_step(arguments, capsys):
-    try:
-        assert main(["task", *arguments]) == 0
-    except SystemExit as end:
-        assert end.code == 0
-    assert "elmo task train" in capsys.readouterr().out
+def test_help_needs_no_task(capsys):
+    assert main(["task", "train", "--help"]) == 0
+    assert main(["task", "score"]) == 2
+    out, err = capsys.readouterr()
+    assert out == err and "elmo task train" in out
 
 
 def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys):
@@ -397,16 +394,6 @@ def test_predictions_are_made_while_the_text_is_read(train, tmp_path, monkeypatc
     assert len(seen) < 1100
 
 
-def test_a_run_begun_before_a_setting_existed_is_resumed(train, tmp_path):
-    assert train("run") == 0
-    path = tmp_path / "run" / "run.json"
-    facts = json.loads(path.read_text())
-    del facts["settings"]["encoding"]
-    path.write_text(json.dumps(facts))
-    assert train("run", "--resume") == 0
-    assert train("run", "--resume", "--batch-size", "4") == 2
-
-
 def test_a_run_with_a_dev_file_isnt_resumed_without_it(tmp_path, data, capsys):
     command = ["task", "train", "ner", "--train", str(data), "-o", str(tmp_path / "run"), "--encoder", "none", *SMALL]
     assert main([*command, "--dev", str(data)]) == 0
@@ -452,10 +439,10 @@ def test_a_tagger_that_finds_nothing_says_so_and_shows_its_labels(tmp_path, data
     assert "the tagger predicts no entity at all" in capsys.readouterr().err
 
 
-def test_entities_have_their_tokens_and_places_in_raw_text(train, tmp_path, capsys, monkeypatch):
+def test_entities_have_their_tokens_and_places_in_raw_text(train, tmp_path, capsys, stdin):
     assert train("run", "--encoder", "none", "--epochs", "6", "--learning-rate", "0.03") == 0
     line = "(Anna saw Rome.)"
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{line}\n".encode())))
+    stdin(f"{line}\n".encode())
     assert main(["task", "predict", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["tokens"] == ["(", "Anna", "saw", "Rome", ".", ")"]
@@ -498,11 +485,7 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
     [
         (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65,536"),
         (["--character-filters", "0", "--encoder", "none"], "the model would read nothing"),
-        (
-            ["--placement", "inptu"],
-            "placement is 'inptu', but the task 'ner' can take ELMo only at",
-        ),
-        (["--static", "nowhere.txt"], "nowhere.txt"),
+        (["--placement", "inptu"], "placement is 'inptu', but the task 'ner' can take ELMo only at"),
         (["--encoder", "bert"], "there is no encoder 'bert'. It must be one of none, elmo"),
     ],
 )
@@ -521,6 +504,7 @@ def test_a_setting_that_didnt_exist_counts_as_its_default_in_a_resumed_run(train
     facts = json.loads(path.read_text())
     del facts["settings"]["clip_value"]
     path.write_text(json.dumps(facts))
+    assert train("run", "--encoder", "none", "--resume") == 0
     assert train("run", "--encoder", "none", "--resume", "--clip-value", "0.5") == 2
     assert "started with clip_value 0.0, now it is 0.5" in capsys.readouterr().err
 
@@ -583,7 +567,7 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
         (["--epoch-passes", "999999"], "epoch_passes is 999,999, but with "),
         (
             ["--epoch-passes", "9" * 20],
-            "epoch_passes must be a whole number of at most 1,099,511,627,776 (got 99999999999999999999)",
+            "epoch_passes must be a whole number of at most 1,099,511,627,776 (got 99999999",
         ),
         (["--epochs", "1000001"], "epochs must be a whole number from 1 to 1,000,000 (got 1000001)"),
     ],
