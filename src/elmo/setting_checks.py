@@ -76,7 +76,7 @@ def require_setting(holds: bool, name: str, value: object, expected: str) -> Non
     """ConfigError unless the setting is as expected."""
     if not holds:
         raise ConfigError(
-            f"{name} must be {expected} (got {value!r:.200}). Change it, or leave it out for the default."
+            f"{name} must be {expected} (got {value!r:.1000}). Change it, or leave it out for the default."
         )
 
 

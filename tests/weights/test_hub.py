@@ -117,11 +117,8 @@ def test_a_note_of_a_model_holds_from_any_folder(bundled, tmp_path, random_check
     (tmp_path / "small-en").mkdir()
     monkeypatch.chdir(tmp_path)
     assert lasting_name("run") == lasting_name("run/../run") == str(tmp_path / "run")
-    assert [lasting_name(name) for name in ("", "small-en", "org/name@main")] == [
-        "small-en",
-        "small-en",
-        "org/name@main",
-    ]
+    found = [lasting_name(name) for name in ("", "small-en", "org/name@main")]
+    assert found == ["small-en", "small-en", "org/name@main"]
     monkeypatch.setenv("ELMO_MODEL", "run")
     assert lasting_name("") == str(tmp_path / "run")
 
