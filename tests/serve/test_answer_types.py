@@ -110,7 +110,7 @@ def test_a_type_that_cannot_be_had_is_refused(header, client):
 
 
 def test_without_pyarrow_arrow_cannot_be_had(monkeypatch):
-    monkeypatch.setattr("elmo.serve.encodings.has_pyarrow", lambda: False)
+    monkeypatch.setattr("elmo.serve.encodings.find_spec", lambda _: None)
     assert accepted(f"{ARROW}, {SAFETENSORS};q=0.1") == SAFETENSORS
     with pytest.raises(Refusal):
         accepted(ARROW)

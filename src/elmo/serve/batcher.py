@@ -92,8 +92,7 @@ class Batcher:
         with self._changed:
             self._is_closing = True
             self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join(_CLOSING_SECONDS)
+        self._thread.join(_CLOSING_SECONDS)
 
     def embed(
         self,

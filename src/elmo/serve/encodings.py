@@ -8,7 +8,6 @@ token that isn't in the text); `vector`, or `layer_0`, `layer_1`, ... where all 
 
 import base64
 from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -42,7 +41,7 @@ def accepted(header: str) -> str:
     """
     ranges = _ranges(header)
     weights = {media_type: _weight(media_type, ranges) for media_type in VECTORS}
-    if weights.get(ARROW) and not has_pyarrow():
+    if weights[ARROW] and find_spec("pyarrow") is None:  # no Arrow stream can be written here
         del weights[ARROW]
     best = max(weights, key=lambda media_type: weights[media_type])  # the first of equal ones
     if weights[best] > 0:
@@ -53,12 +52,6 @@ def accepted(header: str) -> str:
         "header out for JSON.",
         "not_acceptable",
     )
-
-
-@cache
-def has_pyarrow() -> bool:
-    """Whether Arrow streams can be written here."""
-    return find_spec("pyarrow") is not None
 
 
 def _ranges(header: str) -> dict[str, float]:

@@ -118,8 +118,10 @@ async def answer_vectors(request: Request, asked: VectorRequest, item: Item, who
     def body() -> bytes:
         if media_type == encodings.SAFETENSORS:
             return encodings.safetensors_file(arrays, _facts(asked))
+        if media_type == encodings.ARROW and asked.pool is not None:
+            return encodings.arrow_of_inputs(arrays, _facts(asked))
         if media_type == encodings.ARROW:
-            return _arrow(asked, arrays)
+            return encodings.arrow_of_tokens(arrays, asked.texts.sentences, asked.texts.spans, _facts(asked))
         items, usage = [item(index, array) for index, array in enumerate(arrays)], Usage(tokens, tokens)
         return msgspec.json.encode(whole(items, asked.model.name, usage))
 
@@ -140,12 +142,6 @@ async def _lines(
                     index += 1
     except Exception as error:
         yield as_refusal(request, error).body() + b"\n"
-
-
-def _arrow(asked: VectorRequest, arrays: list[np.ndarray]) -> bytes:
-    if asked.pool is not None:
-        return encodings.arrow_of_inputs(arrays, _facts(asked))
-    return encodings.arrow_of_tokens(arrays, asked.texts.sentences, asked.texts.spans, _facts(asked))
 
 
 def _facts(asked: VectorRequest) -> dict[str, str]:
