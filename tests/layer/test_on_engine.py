@@ -2,6 +2,7 @@
 
 import copy
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -275,14 +276,7 @@ def test_threads_that_ask_at_once_get_the_weights_as_they_are(tiny_bilm, tiny_co
     for _ in range(5):
         with torch.no_grad():
             tiny_bilm.forward_lstm.layers[0].bias.add_(0.1)
-        expected, found = fresh(tiny_bilm, tiny_corpus), [None] * 6
-
-        def work(number, found=found):
-            found[number] = elmo(tiny_corpus).mixes[0]
-
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert all(torch.equal(one, expected) for one in found)
+        expected = fresh(tiny_bilm, tiny_corpus)
+        with ThreadPoolExecutor(6) as threads:
+            found = list(threads.map(elmo, [tiny_corpus] * 6))
+        assert all(torch.equal(one.mixes[0], expected) for one in found)

@@ -55,12 +55,6 @@ def test_perplexity_counts_every_token_once_whatever_the_batches(
         assert found.of("mean") == pytest.approx(math.sqrt(found.of("forward") * found.of("backward")), rel=1e-9)
 
 
-def test_unknown_words_are_counted(model: LanguageModel) -> None:
-    found = evaluate(model, SENTENCES).to_dict()
-    assert found["unknown_share"] == pytest.approx(1 / 11)
-    assert found["tokens"] == 11
-
-
 def test_a_state_that_does_not_exist_is_refused(model: LanguageModel) -> None:
     with pytest.raises(ConfigError, match=r"state must be one of 'zero', 'carry' .got 'Carry'."):
         evaluate(model, SENTENCES, state="Carry")
@@ -199,13 +193,9 @@ def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
 ) -> None:
     model = TorchLanguageModel(trainer.bilm, trainer.head)
     expected = evaluate(model, SENTENCES)
-    sizes = []
-    plain = trainer.head._nats
     monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 1)
     monkeypatch.setattr("elmo.model.lm_head._LEAST_TARGETS", 3)
-    monkeypatch.setattr(trainer.head, "_nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
     polls = []
     found = total(scores(model, SENTENCES, poll=lambda: polls.append(1)))
-    assert max(sizes) == 3
-    assert len(polls) > len(sizes)
+    assert len(polls) > 2 * found.num_predictions / 3  # of both directions
     assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)

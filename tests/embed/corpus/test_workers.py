@@ -11,7 +11,7 @@ import pytest
 
 import elmo
 from elmo.embed.corpus.embed_corpus import embed_corpus
-from elmo.embed.corpus.part_makers import _InWorkers
+from elmo.embed.corpus.part_makers import PartMaker
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 from elmo.process.worker_pool import WorkerDied
@@ -73,7 +73,7 @@ def test_a_model_that_was_changed_meanwhile_is_noticed(loaded, tiny_checkpoint, 
 
 def test_a_worker_that_dies_costs_only_what_it_was_doing(loaded, text, tmp_path, monkeypatch, require_equal):
     embed_corpus(loaded, text, tmp_path / "one.npy", window=4)
-    real, made = _InWorkers.make, []
+    real, made = PartMaker.make, []
 
     def make(self, parts, window, rows):
         made.append(window)
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_costs_only_what_it_was_doing(loaded, text, tmp_path,
             self._pool._workers[0].process.kill()
         real(self, parts, window, rows)
 
-    monkeypatch.setattr(_InWorkers, "make", make)
+    monkeypatch.setattr(PartMaker, "make", make)
     with pytest.raises(WorkerDied, match=r"ended with code -9 .* Use fewer --workers and continue with --resume"):
         embed_corpus(loaded, text, tmp_path / "two.npy", window=4, workers=2)
     monkeypatch.undo()

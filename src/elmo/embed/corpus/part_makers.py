@@ -72,45 +72,27 @@ class Recipe:
         return embedder
 
 
-class _OneBehind:
-    """Embeds in this process. While one window is embedded, the one before is written.
+class PartMaker:
+    """Has parts made, at most `most` at a time.
 
-    `make`: the part of a window, which is written at the latest before `finish` returns.
+    `prepare`: (parts, window, rows) -> a call, and its arguments, that makes the part of the window in the `pool`.
     """
 
-    def __init__(self, embedder: Embedder, wanted: Wanted, done: Done, pool: ThreadPoolExecutor) -> None:
-        self._embedder, self._wanted, self._done, self._pool = embedder, wanted, done, pool
-        self._written: Future[None] | None = None
-        self._window = range(0)
-
-    def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
-        arrays = _embedded(self._embedder, rows, self._wanted)
-        state = self._embedder.state_dict() if self._embedder.state == "carry" else None
-        self.finish()
-        self._written, self._window = self._pool.submit(parts.write, window, arrays, state), window
-
-    def finish(self) -> None:
-        if self._written is not None:
-            self._written.result()
-            self._written = None
-            self._done(self._window)
-
-
-class _InWorkers:
-    """The same in `number` processes, each of which has one window under way and one waiting."""
-
-    def __init__(self, pool: WorkerPool, number: int, recipe: Recipe, wanted: Wanted, done: Done) -> None:
-        self._pool, self._recipe, self._wanted, self._done = pool, recipe, wanted, done
-        self._most = 2 * number
+    def __init__(
+        self, pool: ThreadPoolExecutor | WorkerPool, most: int, prepare: Callable[..., tuple[Any, ...]], done: Done
+    ) -> None:
+        self._pool, self._most, self._prepare, self._done = pool, most, prepare, done
         self._waiting: dict[Future[None], range] = {}
 
     def make(self, parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> None:
+        """The part of a window, which is written at the latest before `finish` returns."""
+        call = self._prepare(parts, window, rows)
         while len(self._waiting) >= self._most:
             self._wait_for_one()
-        task = (self._recipe, self._wanted, parts.of_window(window), window, [list(row) for row in rows])
-        self._waiting[self._pool.submit(_make_part, *task)] = window
+        self._waiting[self._pool.submit(*call)] = window
 
     def finish(self) -> None:
+        """Waits for all parts."""
         while self._waiting:
             self._wait_for_one()
 
@@ -123,21 +105,31 @@ class _InWorkers:
 @contextmanager
 def part_maker(
     workers: int, embedder: Embedder, wanted: Wanted, done: Done, held_files: Sequence[int]
-) -> Iterator[_OneBehind | _InWorkers]:
+) -> Iterator[PartMaker]:
     """What makes parts inside the block: this process, or with more than one of `workers` as many others.
 
     `held_files`: descriptors that stay open, with their locks, as long as one of them lives.
     """
     if workers == 1:
-        # Whatever happens, the window that is being written is finished.
-        with ThreadPoolExecutor(1, thread_name_prefix="one-behind") as threads:
-            yield _OneBehind(embedder, wanted, done, threads)
+
+        def embedded(parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> tuple[Any, ...]:
+            arrays = _embedded(embedder, rows, wanted)
+            return parts.write, window, arrays, embedder.state_dict() if embedder.state == "carry" else None
+
+        # While one window is embedded, the one before is written; whatever happens, that is finished.
+        with ThreadPoolExecutor(1) as thread:
+            yield PartMaker(thread, 1, embedded, done)
         return
     recipe, threads = Recipe.of(embedder), {"OMP_NUM_THREADS": str(max(1, num_threads() // workers))}
+
+    def for_worker(parts: Parts, window: range, rows: Sequence[Sequence[str]]) -> tuple[Any, ...]:
+        return _make_part, recipe, wanted, parts.of_window(window), window, [list(row) for row in rows]
+
     # Who has set the variable means each process.
     environment = {} if "OMP_NUM_THREADS" in os.environ else threads
     with WorkerPool(workers, held_files=held_files, environment=environment) as processes:
-        yield _InWorkers(processes, workers, recipe, wanted, done)
+        # Each has one window under way and one waiting.
+        yield PartMaker(processes, 2 * workers, for_worker, done)
 
 
 def _embedded(
