@@ -213,6 +213,14 @@ def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
         FinetuneConfig().pretraining(replace(tiny_config, forget_bias=0.0), vocabulary_size=1000)
 
 
+@pytest.mark.parametrize("divisor", [1, 2, 3, 5, 100])
+def test_clusters_of_any_divisor_have_a_recipe(tiny_config, divisor: int) -> None:
+    settings = {"softmax": "adaptive", "softmax_cutoffs": (8, 20), "softmax_divisor": divisor}
+    clusters = PretrainConfig(projection_size=tiny_config.projection_size, **settings).softmax_clusters(50)
+    found = FinetuneConfig().pretraining(tiny_config, 50, clusters)
+    assert (found.softmax_cutoffs, found.softmax_clusters(50)) == ((8, 20), clusters)
+
+
 def test_settings_are_checked() -> None:
     with pytest.raises(ConfigError, match="comparison_sentences must be .* .got -1"):
         FinetuneConfig(comparison_sentences=-1)
