@@ -57,8 +57,6 @@ VERBS = {
 _TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec", "cove")
 _PACKAGE = Path(elmo.__file__).parent
 
-_DEBUG = "--debug"
-
 _NO_MORE_THREADS = "This user or container may not start more processes or threads."
 # What the system refuses for another reason than the path, whatever it was asked for.
 _REFUSALS = {
@@ -76,8 +74,8 @@ _COMMAND = re.compile(r"usage: (elmo(?: [a-z]+)+)")
 def main(argv: list[str] | None = None) -> int:
     """Runs `elmo ARGV`; the exit code. Usage errors of a verb end in SystemExit(2), its --help in SystemExit(0)."""
     arguments = sys.argv[1:] if argv is None else argv
-    debug = _DEBUG in arguments
-    arguments = [argument for argument in arguments if argument != _DEBUG]
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
     if arguments[:1] == ["help"] and arguments[1:]:
         arguments = [*arguments[1:], "--help"]
     verb = arguments[0] if arguments else ""

@@ -123,7 +123,6 @@ class _Worker:
         self.process.kill()
         self.process.wait()
         self.end_input()
-        # The output is closed by the thread that reads it, or here.
         with contextlib.suppress(OSError):
             self._output.close()
 

@@ -65,30 +65,6 @@ def test_order_differs_between_directions_and_epochs_and_repeats_with_the_seed(d
     assert order(False, 1)[:count] != order(False, 1)[count:]
 
 
-def test_a_stream_goes_on_exactly_where_it_was_saved(data: TrainingData) -> None:
-    def make() -> Stream:
-        return Stream(SentenceReader(data.shards("train"), False, seed=5), batch_size=3, unroll_steps=4)
-
-    stream = make()
-    for _ in range(7):
-        stream.next()
-    other = make()
-    other.seek(stream.position)
-    for _ in range(9):
-        expected, found = stream.next(), other.next()
-        assert np.array_equal(expected.inputs, found.inputs)
-        assert np.array_equal(expected.targets, found.targets)
-
-
-def test_forward_inputs_never_hold_the_end_and_targets_never_the_begin(data: TrainingData) -> None:
-    for backward, never_read, never_predicted in ((False, E, S), (True, S, E)):
-        stream = Stream(SentenceReader(data.shards("train"), backward, seed=5), batch_size=3, unroll_steps=4)
-        for _ in range(20):
-            window = stream.next()
-            assert never_read not in window.inputs
-            assert never_predicted not in window.targets
-
-
 class PlainStream:
     """The specification's words, row by row: what `Stream` does for all rows at once."""
 
