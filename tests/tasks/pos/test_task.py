@@ -94,7 +94,6 @@ LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" 
 @pytest.mark.parametrize(
     ("text", "flags", "message"),
     [
-        ("a\nb\n", [], ":1: has one column"),
         (
             "The cat sees a dog .\nIt runs away now .\n",
             [],
@@ -102,11 +101,7 @@ LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" 
         ),
         ("a X\nb X\n", [], "all tokens of the training data have the tag 'X'"),
         (LEMMAS, [], "there are 40 different tags .* for 80 different tokens, so they are likely words"),
-        ("a X\n\nb Y\n", ["--tag-column", "upos"], "only a CoNLL-U file"),
-        (treebank(3, 1).replace("NOUN", "_"), [], ":2: the word '.*' has no UPOS"),
         (treebank(3, 1), ["--tag-column", "lemma"], "has no LEMMA"),
-        (treebank(3, 1), ["--tag-column", "tag"], "the columns are ID, FORM, LEMMA"),
-        ("The cat sees\n\nIt runs away\n", [], ":1: several columns could have the tags"),
     ],
 )
 def test_wrong_files_end_with_exit_code_2_before_anything_is_written(place, capsys, text, flags, message):

@@ -65,23 +65,12 @@ def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
     assert sum(second["prediction"]["probabilities"].values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            '{"gold_label": "maybe", "sentence1": "A", "sentence2": "B"}',
-            "dev:2: the label 'maybe' isn't in the training",
-        ),
-        ('{"gold_label": "entailment", "sentence1": "A"}', "dev:2: there is no field 'sentence2'"),
-        ("entailment\tA\tB", "dev:2: not valid JSON"),
-    ],
-)
-def test_bad_lines_end_with_2_and_their_line(files, capsys, line, message):
+def test_a_label_that_training_does_not_have_ends_with_2_and_its_line(files, capsys):
     good = (files / "dev.jsonl").read_text().splitlines()[0]
-    (files / "dev").write_text(f"{good}\n{line}\n")
+    (files / "dev").write_text(f'{good}\n{{"gold_label": "maybe", "sentence1": "A", "sentence2": "B"}}\n')
     data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev")]
     assert main(["task", "train", "snli", *data, "-o", str(files / "run")]) == 2
-    assert message in capsys.readouterr().err
+    assert "dev:2: the label 'maybe' isn't in the training" in capsys.readouterr().err
     assert not (files / "run").exists()
 
 
