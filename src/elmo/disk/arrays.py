@@ -24,8 +24,6 @@ BYTES_BESIDE = 16 << 20
 Shape = tuple[int | None, ...]
 """None: any number."""
 
-_MOST_ARRAYS = 1000
-
 
 class ArraysError(ValueError):
     """What is wrong with a file of arrays, without its name: "ends too early"."""
@@ -104,7 +102,7 @@ def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict
 def _checked_entries(archive: zipfile.ZipFile, file: IO[bytes]) -> list[zipfile.ZipInfo]:
     entries = archive.infolist()
     names = {entry.filename for entry in entries}
-    if len(names) < len(entries) or len(entries) > _MOST_ARRAYS or not all(name.endswith(".npy") for name in names):
+    if len(names) < len(entries) or not all(name.endswith(".npy") for name in names):
         raise ArraysError("holds other things than arrays")
     size = file.seek(0, 2)
     total = sum(entry.file_size for entry in entries)

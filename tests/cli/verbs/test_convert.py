@@ -49,13 +49,8 @@ def test_token_embeddings_replace_the_char_cnn(tmp_path, language_model):
     write_allennlp(replace(language_model, softmax=None), tmp_path / "published")
     vectors = language_model.softmax["weight"]
     write_hdf5(tmp_path / "vectors.hdf5", {"embedding": vectors})
-    arguments = [
-        str(tmp_path / "published"),
-        str(tmp_path / "new"),
-        "--token-embeddings",
-        str(tmp_path / "vectors.hdf5"),
-    ]
-    assert main([*arguments, "--quiet"]) == 0
+    arguments = [str(tmp_path / "published"), str(tmp_path / "new"), "--quiet"]
+    assert main([*arguments, "--token-embeddings", str(tmp_path / "vectors.hdf5")]) == 0
     found = formats.read(tmp_path / "new")
     assert found.config.characters == "none"
     assert (found.tensors["token_encoder.word_embedding"][1:] == vectors).all()

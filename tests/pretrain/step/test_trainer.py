@@ -164,9 +164,6 @@ def test_weights_of_another_model_are_refused(data: TrainingData, recipe: Pretra
 def test_a_device_torch_can_not_use_is_refused(data: TrainingData, recipe: PretrainConfig) -> None:
     with pytest.raises(ConfigError, match="device is 'meta', which holds shapes"):
         Trainer(recipe, data, Ranks(device=torch.device("meta")))
-    if not torch.cuda.is_available():
-        with pytest.raises(ConfigError, match="device is 'cuda', but torch .*elmo doctor"):
-            Trainer(recipe, data, Ranks(device=torch.device("cuda")))
 
 
 def test_two_runs_with_one_seed_are_bit_identical(data: TrainingData, variant: PretrainConfig) -> None:
@@ -210,11 +207,6 @@ def test_state_is_forgotten_only_where_a_sentence_begins(data: TrainingData, rec
     for direction, boundary in (("forward", 0), ("backward", 1)):
         own = plan.directions[direction]
         assert np.array_equal(own.keep.numpy() == 0, plan.types[own.places.numpy()] == boundary)
-
-
-def test_more_negatives_than_words_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:
-    with pytest.raises(ConfigError, match="num_negative_samples must be .*9999"):
-        Trainer(replace(recipe, num_negative_samples=9999), data)
 
 
 def test_the_run_ends_after_its_epochs(data: TrainingData, recipe: PretrainConfig) -> None:

@@ -59,8 +59,6 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
                 f"{name} is {asked!r}, but this run's network was built with {own!r}, and its weights would not fit. "
                 f"Resume with that value, or start a new run. The checkpoint is {folder}."
             )
-    if model.softmax is None:
-        raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
     if model.vocabulary != (words := trainer.head.vocabulary):
         raise ConfigError(
             f"{trainer.data.folder}: has another vocabulary ({len(words)} words) than the checkpoint {folder} "
