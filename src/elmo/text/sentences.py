@@ -11,7 +11,7 @@ from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
 from elmo.text.formats.json_array import array_as_lines
-from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, rows_of
+from elmo.text.formats.rows import Row, bad_line_of, numbered_rows
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
@@ -80,13 +80,4 @@ def rows_and_form(
     if form.is_array:
         content = array_as_lines(content, text_name(path), codec, form.field)
     lines = decoded(content, text_name(path), codec, bad_line, instead=bad_line_of(form.format))
-    return form, _numbered_rows(lines, form, text_name(path), bad_line)
-
-
-def _numbered_rows(
-    lines: Iterator[str], form: Form, name: str, on_bad_line: BadLine | None
-) -> Iterator[tuple[int, Row]]:
-    numbered = NumberedRows(lines)
-    header = numbered.header() if form.has_header else None
-    first = 1 if header is None else 2 + header.count("\n")
-    yield from numbered.of(rows_of(numbered.lines, form, name, on_bad_line, first, header=header))
+    return form, numbered_rows(lines, form, text_name(path), bad_line)

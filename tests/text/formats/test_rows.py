@@ -6,7 +6,8 @@ import json
 import pytest
 
 from elmo.errors import TextError
-from elmo.text.formats.rows import NumberedRows, conll_sentences
+from elmo.text.formats.form import Form
+from elmo.text.formats.rows import conll_sentences, numbered_rows
 from elmo.text.sentences import read_sentences, rows_and_form
 
 TEXT = "-DOCSTART- -X- O\n\nThe DT O\nbank NN B-ORG\n\n\n#begin document (a)\n# NN O\n1 CD O\n"
@@ -120,10 +121,9 @@ def test_a_text_that_is_not_read_to_its_end_is_closed_without_a_garbage_collecti
 
     gc.disable()
     try:
-        numbered = NumberedRows(lines())
-        rows = numbered.of(numbered.lines)
+        rows = numbered_rows(lines(), Form(), "t", None)
         assert next(rows) == (1, "a b")
-        del rows, numbered
+        del rows
         assert closed == [True]
     finally:
         gc.enable()

@@ -6,7 +6,7 @@ CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks 
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from elmo.disk.bounded import shown
@@ -175,40 +175,30 @@ def bad_line_of(format: Format) -> str | None:
     return UNDECODABLE if format in ("conllu", "conll", "fasta") else ""
 
 
-class NumberedRows:
-    """Rows with the number of the line that each begins at, which for a blank row is that line.
+def numbered_rows(
+    lines: Iterable[str], form: Form, name: str, on_bad_line: BadLine | None
+) -> Iterator[tuple[int, Row]]:
+    """The rows of a whole file, each with the number of the line that it begins at, which for a blank row is that line.
 
-    Use `lines` as the lines that `rows_of` reads, then go through the rows with `of`.
+    Parameters are those of `rows_of`. The line that names the columns is part of no row.
     """
+    read, begins = 0, None
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = self._counted(lines)
-        """The same lines, counted."""
-        self._read = 0
-        self._begins: int | None = None
-
-    def header(self) -> str:
-        """Takes the line that names the columns, which is part of no row, and what comes before it."""
-        line = next(self.lines, "")
-        if names_separator(line):
-            line += "\n" + next(self.lines, "")
-        self._begins = None
-        return line
-
-    def of(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
-        """Each row and its line, from 1."""
-        try:
-            for row in rows:
-                begins = self._read if self._begins is None else self._begins
-                self._begins = None
-                # A record ends with the header of the next one.
-                yield row.line if isinstance(row, FastaRecord) else begins, row
-        finally:
-            self.lines.close()  # they refer to this object and it to them: the file would stay open until a collection
-
-    def _counted(self, lines: Iterable[str]) -> Generator[str, None, None]:
+    def counted() -> Iterator[str]:
+        nonlocal read, begins
         for line in lines:
-            self._read += 1
-            if self._begins is None and line.strip():
-                self._begins = self._read
+            read += 1
+            if begins is None and line.strip():
+                begins = read
             yield line
+
+    taken, header = counted(), None
+    if form.has_header:
+        header = next(taken, "")
+        if names_separator(header):
+            header += "\n" + next(taken, "")
+        begins = None
+    for row in rows_of(taken, form, name, on_bad_line, read + 1, header=header):
+        begun, begins = begins or read, None
+        # A record of FASTA ends with the header of the next one.
+        yield row.line if isinstance(row, FastaRecord) else begun, row
