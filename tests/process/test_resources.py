@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from elmo.cli.main import main
-from elmo.process.resources import IDLE_THREAD_VARIABLES
+from elmo.process.resources import IDLE_THREAD_VARIABLES, cores_of_time
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +63,21 @@ def test_the_same_memory_is_not_filled_with_zeros_again():
     assert faults("kept") < pages // 100
     # Elsewhere pages may be larger than 4,096 bytes, or larger ones given by themselves: there is less to gain.
     assert faults("kept") <= faults("default")
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "20000 100000\n"}, 1),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu/cpu.cfs_quota_us": "400000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 4),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ({}, None),
+    ],
+)
+def test_a_container_has_the_cores_that_its_time_allows(tmp_path, files, cores):
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert cores_of_time(tmp_path) == cores

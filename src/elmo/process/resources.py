@@ -2,8 +2,11 @@
 
 import ctypes
 import errno
+import functools
+import math
 import os
 import platform
+from pathlib import Path
 
 IDLE_THREAD_VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 """Any of them decides how long idle threads spin: the first is OpenMP's own, the others are GCC's and Intel's."""
@@ -18,8 +21,25 @@ _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory",
 
 
 def num_cores() -> int:
-    """The cores that this process may run on (`taskset`, containers); else all cores."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The cores that this process may keep busy: all, those of `taskset`, or as many as a container's CPU time allows
+    (`docker run --cpus`, a limit of Kubernetes; a part of a core counts as one)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, cores_of_time(Path("/sys/fs/cgroup")) or cores)
+
+
+@functools.cache
+def cores_of_time(control_group: Path) -> int | None:
+    """From the limit of CPU time per period, whichever version the control group has; None without a limit.
+
+    Source: the kernel's documentation, cgroup-v2.rst and sched-bwc.rst.
+    """
+    for names in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = " ".join((control_group / name).read_text() for name in names).split()
+        except (OSError, ValueError):
+            continue
+        return None if quota in ("max", "-1") else max(1, math.ceil(int(quota) / int(period)))
+    return None
 
 
 def let_idle_threads_sleep() -> None:
