@@ -17,8 +17,11 @@ from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import DocumentPieces, Edges, is_held_out, joined
 from elmo.disk.arrays import read_npz
+from elmo.disk.bounded import read_bytes
 from elmo.shapes import Int, UInt32
 
+# A block has a few megabytes, if no line is longer.
+_MAX_BYTES = 1 << 30
 TRAIN, VALID, TEST = "train", "valid", "test"
 
 
@@ -68,7 +71,7 @@ class Part:
     def load(cls, path: Path) -> "Part":
         """Reads a part; everything is checked, by checksums. OSError, ValueError or KeyError if it is damaged."""
         # In one piece: small reads of a zip file are slow.
-        arrays = read_npz(io.BytesIO(path.read_bytes()))
+        arrays = read_npz(io.BytesIO(read_bytes(path, limit=_MAX_BYTES)))
         facts = json.loads(arrays["facts"].tobytes())
         words = arrays["words"].tobytes().decode().split("\n") if facts["words"] else []
         starts, hashes = arrays["document_starts"], arrays["document_hashes"]

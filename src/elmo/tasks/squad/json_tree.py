@@ -12,6 +12,8 @@ from elmo.tasks.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
 from elmo.text.word_list import has_surrogate
 
+# SQuAD's training file has 30 MB; this is a file of another kind.
+_MAX_CHARACTERS = 1 << 30
 _MEMBERS_SHOWN = 10
 _CHECK_LAYOUT = "Check that the file has the layout of SQuAD 1.1"
 
@@ -93,9 +95,17 @@ def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
 
 def parse_tree(rows: Iterable[str], source: str) -> Node:
     """The JSON value in the lines of a file called `source`. Raises TextError with the line."""
-    text = "\n".join(rows)
+    lines, size = [], 0
+    for line in rows:
+        lines.append(line)
+        size += len(line) + 1
+        if size > _MAX_CHARACTERS:
+            raise TextError(
+                f"{source}: has more than {_MAX_CHARACTERS:,} characters, but such a file is read as a whole. Check "
+                "the path: SQuAD's training file has 30 million."
+            )
     try:
-        return Node(json.loads(text, object_pairs_hook=_unique), source, "")
+        return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), source, "")
     except json.JSONDecodeError as error:
         raise TextError(
             f"{source}:{error.lineno}: is not valid JSON ({error.msg} at column {error.colno}). Check that the file is "
