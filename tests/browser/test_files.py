@@ -2,14 +2,13 @@
 
 import json
 import shutil
-import threading
 from base64 import b64encode
 from dataclasses import replace
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 from tests.browser.in_node import BROWSER, Refused, as_arrays, random_checkpoint
+from tests.browser.served import served
 from tests.browser.test_vectors import NEAR, TINY
 
 from elmo.embed.embedder import Embedder
@@ -25,18 +24,19 @@ def folder(tmp_path):
     return tmp_path / "a model, 모델"
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture
 def address(folder):
     """The folder above the model, served."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), lambda *it: Quiet(*it, directory=str(folder.parent))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(folder.parent) as found:
+        yield found
+
+
+def change_config(folder, architecture):
+    """In config.json; `architecture`: changes of it, or what takes its place."""
+    facts = json.loads((folder / "config.json").read_text())
+    is_changed = isinstance(architecture, dict)
+    facts["architecture"] = facts["architecture"] | architecture if is_changed else architecture
+    (folder / "config.json").write_text(json.dumps(facts))
 
 
 def require_vectors(found, folder):
@@ -78,8 +78,9 @@ def test_a_model_is_read_from_memory(javascript, folder):
         require_vectors(found, folder)
 
 
-def test_a_file_s_address_is_a_folder_too(javascript, folder):
-    assert javascript(LOAD, where=folder.as_uri())["dimensions"] == 2 * TINY.projection_size
+@pytest.mark.parametrize("code", [LOAD, LOAD.replace("given.where", "new URL(given.where)")])
+def test_a_file_s_address_is_a_folder_too(javascript, folder, code):
+    assert javascript(code, where=folder.as_uri())["dimensions"] == 2 * TINY.projection_size
 
 
 @pytest.mark.parametrize(
@@ -98,17 +99,13 @@ def test_a_file_s_address_is_a_folder_too(javascript, folder):
     ],
 )
 def test_other_models_are_refused(change, message, javascript, folder):
-    facts = json.loads((folder / "config.json").read_text())
-    facts["architecture"] |= change
-    (folder / "config.json").write_text(json.dumps(facts))
+    change_config(folder, change)
     with pytest.raises(Refused, match=message):
         javascript(LOAD, where=str(folder))
 
 
 def test_files_that_were_changed_are_refused(javascript, folder):
-    facts = json.loads((folder / "config.json").read_text())
-    facts["architecture"]["forget_bias"] = 0.0
-    (folder / "config.json").write_text(json.dumps(facts))
+    change_config(folder, {"forget_bias": 0.0})
     with pytest.raises(Refused, match="'architecture' has the SHA-256 .*: it was changed after the model was written"):
         javascript(LOAD, where=str(folder))
 
@@ -204,14 +201,8 @@ def test_what_describe_gives_is_the_callers_own(javascript, folder):
     assert before == after and limit != "3"
 
 
-def test_a_url_is_an_address(javascript, folder):
-    code = "return (await load(new URL(given.where))).describe();"
-    assert javascript(code, where=folder.as_uri())["exact"] is True
-
-
 @pytest.mark.parametrize("architecture", [None, [], "elmo"])
 def test_an_architecture_of_another_type_is_named_and_not_the_version(architecture, javascript, folder):
-    facts = json.loads((folder / "config.json").read_text()) | {"architecture": architecture}
-    (folder / "config.json").write_text(json.dumps(facts))
+    change_config(folder, architecture)
     with pytest.raises(Refused, match=r"architecture is .*, but .* an object: .* or use elmo in Python for it\."):
         javascript(LOAD, where=str(folder))

@@ -1,14 +1,13 @@
 """elmo.js in a real browser, under a strict policy, in a page and in a worker."""
 
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.browser.in_node import PACKAGE
+from tests.browser.served import Quiet, served
 from tests.browser.test_vectors import NEAR
 
 from elmo.embed.embedder import Embedder
@@ -40,7 +39,7 @@ IN_WORKER = """([where, tokens]) => new Promise((resolve, reject) => {
 })"""
 
 
-class Host(SimpleHTTPRequestHandler):
+class Host(Quiet):
     """The package's files, a page and a worker."""
 
     def do_GET(self) -> None:
@@ -58,24 +57,18 @@ class Host(SimpleHTTPRequestHandler):
         self.send_header("Content-Security-Policy", POLICY)
         super().end_headers()
 
-    def log_message(self, *arguments: Any) -> None:
-        pass
-
 
 @pytest.fixture
 def page(browser) -> Iterator[Any]:
     """An empty page whose console must stay empty."""
-    handler = lambda *it: Host(*it, directory=str(PACKAGE))  # noqa: E731
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with served(PACKAGE, Host) as address:
         opened = browser.new_page()
         problems: list[str] = []
         opened.on("console", lambda it: problems.append(it.text))
         opened.on("pageerror", lambda error: problems.append(str(error)))
-        opened.goto(f"http://127.0.0.1:{server.server_port}/")
+        opened.goto(f"{address}/")
         yield opened
         opened.close()
-        server.shutdown()
     assert [one for one in problems if "favicon" not in one] == []
 
 

@@ -1,16 +1,14 @@
 """Exported pages in a real Chromium, as a folder below an address and as one file from disk: sentences that nobody kept
 have the library's numbers, nothing is asked of anybody else, and axe finds nothing."""
 
-import functools
-import http.server
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.browser.served import served
 from tests.explorer.opened import serious_findings
 
 from elmo.explorer.exported import export_file, export_folder
@@ -26,25 +24,14 @@ SENTENCES = {
 MOST_SECONDS = 20
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def exported(models, tmp_path_factory) -> Iterator[dict[str, str]]:
     """The addresses of the same page as a folder below another one, and as a file."""
     root = tmp_path_factory.mktemp("exported")
     export_folder(models, root / "below" / "my page")
     export_file(models, root / "page.html")
-    handler = functools.partial(_Quiet, directory=str(root))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}"
+    with served(root) as address:
         yield {"folder": f"{address}/below/my%20page/", "file": (root / "page.html").as_uri(), "address": address}
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])
@@ -75,7 +62,7 @@ def test_a_typed_sentence_has_all_views(browser, exported, models, kind, record_
             seconds = time.monotonic() - began
             record_property(f"{kind} {model} {view}", seconds)
             assert seconds < MOST_SECONDS, (model, view)
-        check_numbers(page, models[model], view_of=page)
+        check_numbers(page, models[model])
     foreign = [
         url for url in requests if not url.startswith((exported["address"], "file:", "blob:", "data:", "about:"))
     ]
@@ -83,13 +70,13 @@ def test_a_typed_sentence_has_all_views(browser, exported, models, kind, record_
     context.close()
 
 
-def check_numbers(page, model, view_of) -> None:
+def check_numbers(page, model) -> None:
     """Requires the table of two typed sentences to be the library's."""
     from tests.explorer.test_browser import shown  # same rounding as the page's
 
     a, b = ([one.inner_text() for one in page.locator(f"[id^=token-{row}-]").all()] for row in (0, 1))
-    view_of.click("#tab-compare")
-    view_of.wait_for_selector('#view[data-ready^="compare"]')
+    page.click("#tab-compare")
+    page.wait_for_selector('#view[data-ready^="compare"]')
     table = model.similarity(a, b, None).layers[2]
     found = [float(text.replace("−", "-")) for text in page.locator(".matrix tbody td").all_inner_texts()]
     assert found == pytest.approx([float(shown(value).replace("−", "-")) for row in table for value in row], abs=0.011)
@@ -114,18 +101,12 @@ def test_the_next_visit_has_the_index(browser, exported, models):
         noun = page.input_value("#noun") or None
         tokens = [one.inner_text() for one in page.locator("[id^=token-0-]").all()]
         noun = noun if noun and tokens[int(place)].startswith(noun) else None
-        expected = model_words(models["small-ko"], tokens, int(place), noun)
-        assert (
-            page.locator(".neighbors .row").nth(3).locator(".cell").first.locator(".chip .word").all_inner_texts()
-            == expected
-        )
+        expected = models["small-ko"].neighbors((tokens, int(place)), 6, None, noun).layers[2].other
+        chips = page.locator(".neighbors .row").nth(3).locator(".cell").first.locator(".chip .word")
+        assert chips.all_inner_texts() == [near.tokens[near.position] for near in expected]
         page.close()
     assert seen < 60_000
     context.close()
-
-
-def model_words(model, tokens: list[str], place: int, noun: str | None) -> list[str]:
-    return [near.tokens[near.position] for near in model.neighbors((tokens, place), 6, None, noun).layers[2].other]
 
 
 def test_a_page_of_answers_is_saved_from_an_exported_page(browser, exported, tmp_path):
@@ -169,16 +150,10 @@ def test_an_exported_page_of_one_model_stays_below_25_megabytes(models, tmp_path
 def test_a_folder_that_lacks_its_model_says_so_and_not_that_it_is_loaded(browser, models, tmp_path):
     export_folder({"small-en": models["small-en"]}, tmp_path / "cut")
     (tmp_path / "cut/small-en/model.safetensors").unlink()
-    handler = functools.partial(_Quiet, directory=str(tmp_path / "cut"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        context = browser.new_context()
-        page = context.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}/")
+    with served(tmp_path / "cut") as address:
+        page = browser.new_page()
+        page.goto(f"{address}/")
         page.wait_for_selector(".progress:has-text('there is no model.safetensors')")
         page.wait_for_timeout(500)
         assert "there is no model.safetensors" in page.inner_text(".progress")
-        context.close()
-        server.shutdown()
-        thread.join()
+        page.close()

@@ -467,14 +467,6 @@ def test_a_hostile_sentence_shows_as_text(opened, address, sentence):
     assert opened.page.title() == "elmo explorer"
 
 
-def test_a_sentence_of_ten_thousand_characters_is_refused_in_the_view(opened, address):
-    opened.go(f"{address}/explorer")
-    opened.page.goto(f"{address}/explorer#s={quote('0|' + 'word ' * 2000)}")
-    opened.page.wait_for_selector(".problem")
-    assert "2000 tokens, but the page shows 1 to 200" in opened.page.locator(".problem").inner_text()
-    opened.problems.clear()  # Chromium logs every answer of status 400
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_is_taken_away_as_svg(start, view, tmp_path):
     start.view(view)
@@ -508,9 +500,5 @@ def test_no_serious_finding_of_axe(browser, address, theme, language):
     context.close()
 
 
-def test_the_first_view_needs_no_request_for_numbers(browser, address):
-    context = browser.new_context(viewport={"width": 1180, "height": 900})
-    page = Opened(context.new_page())
-    page.go(f"{address}/explorer")
-    assert not any("/api/neighbors" in url or "/api/info" in url for url in page.requests)
-    context.close()
+def test_the_first_view_needs_no_request_for_numbers(start):
+    assert not any("/api/neighbors" in url or "/api/info" in url for url in start.requests)

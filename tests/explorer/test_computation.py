@@ -1,24 +1,20 @@
 """The steps of a token are those of the paper in one file, and those that the browser computes without Python."""
 
 import json
-import shutil
-import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from tests.explorer.in_node import node, require_equal_steps
 
 import elmo
 from elmo import reference
-from elmo.config import BiLMConfig
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
-from elmo.explorer import frozen
-from elmo.explorer.computation import CUTS, MOST_READ, SHOWN, Computation, computation
+from elmo.explorer.computation import CUTS, MOST_READ, SHOWN, Computation, computation, require_followed
 from elmo.explorer.views import Marked
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.checkpoint import Checkpoint
@@ -31,9 +27,9 @@ ROUNDED = {"rtol": 5.01e-4, "atol": 1e-6}
 RUN = """
 import { readFileSync } from "node:fs";
 import { computation, tensorsOf } from %s;
-const tensor = tensorsOf(new Uint8Array(readFileSync(%s)));
-const { config, words, asked } = JSON.parse(readFileSync(%s));
-console.log(JSON.stringify(asked.map(([tokens, place]) => computation({ config, tensor, words }, tokens, place))));
+const { config, model, asked } = JSON.parse(readFileSync(0));
+const tensor = tensorsOf(new Uint8Array(readFileSync(model)));
+console.log(JSON.stringify(asked.map(([tokens, place]) => computation({ config, tensor, words: 100 }, tokens, place))));
 """
 
 
@@ -163,7 +159,7 @@ def test_of_a_long_sentence_the_nearest_tokens_are_shown(tiny_checkpoint):
 @pytest.mark.parametrize("changes", [{"characters": "dictionary"}, {"num_words": 9, "word_dim": 2}])
 def test_a_model_that_reads_other_things_is_refused(tiny_checkpoint, changes):
     with pytest.raises(ConfigError, match="follows the bytes of a token"):
-        steps(replace(tiny_checkpoint, config=replace(tiny_checkpoint.config, **changes)))
+        require_followed(replace(tiny_checkpoint.config, **changes), "zero")
 
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
@@ -181,39 +177,11 @@ def test_a_long_sentence_is_below_100_kilobytes(models):
     assert len(msgspec.json.encode(found)) < 100_000
 
 
-def in_node(config: BiLMConfig, model: Path, asked: list[Marked], folder: Path) -> list[dict[str, Any]]:
-    """What the browser's module computes from a model.safetensors."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("needs node (18 or newer)")
-    (folder / "asked.json").write_text(json.dumps({"config": asdict(config), "words": 100, "asked": asked}))
-    places = (SCRIPT.as_uri(), str(model), str(folder / "asked.json"))
-    (folder / "run.mjs").write_text(RUN % tuple(map(json.dumps, places)))
-    run = subprocess.run([node, folder / "run.mjs"], capture_output=True, text=True, encoding="utf-8", check=False)
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
-
-
-def require_equal(found, expected, place: str = "") -> None:
-    """The same structure and texts; numbers within their four digits, and sums in another order.
-
-    How many filters have their largest window over a byte may differ by two: of windows that are equal but for
-    rounding, either may be the largest.
-    """
-    if isinstance(expected, dict):
-        assert list(found) == list(expected), place
-        for name, value in expected.items():
-            require_equal(found[name], value, f"{place}.{name}")
-    elif isinstance(expected, list):
-        assert len(found) == len(expected), place
-        for i, value in enumerate(expected):
-            require_equal(found[i], value, f"{place}[{i}]")
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1.1e-3, abs=2e-5), place
-    elif place.startswith(".covered["):
-        assert abs(found - expected) <= 2, place
-    else:
-        assert found == expected, place
+def require_same_in_node(checkpoint: Checkpoint, model: Path, asked: list[Marked]) -> None:
+    """`model`: the file of its tensors."""
+    given = {"config": asdict(checkpoint.config), "model": str(model), "asked": asked}
+    for found, one in zip(node(RUN % json.dumps(SCRIPT.as_uri()), given), asked, strict=True):
+        require_equal_steps(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
 
 
 @pytest.mark.parametrize("changes", [{}, {"direction": "forward"}, {"skip_connections": False}, {"num_highway": 0}])
@@ -221,52 +189,17 @@ def test_the_browser_computes_the_same(tiny_checkpoint, tmp_path, changes):
     checkpoint = replace(tiny_checkpoint, config=replace(tiny_checkpoint.config, **changes))
     sentences = [(["a", token, *SENTENCE], place) for token in LETTERS if "\ud800" not in token for place in (1, 4)]
     save_file({name: np.ascontiguousarray(it) for name, it in checkpoint.tensors.items()}, tmp_path / "model")
-    answers = in_node(checkpoint.config, tmp_path / "model", sentences, tmp_path)
-    for found, one in zip(answers, sentences, strict=True):
-        require_equal(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
+    require_same_in_node(checkpoint, tmp_path / "model", sentences)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
-def test_so_it_does_with_the_bundled_models_as_they_are_stored(models, tmp_path, model):
+def test_so_it_does_with_the_bundled_models_as_they_are_stored(models, model):
     checkpoint = Embedder.from_pretrained(model).checkpoint
     examples = models[model].info().examples
     asked = [pair for one in examples for pair in zip(one.sentences, one.places, strict=True)]
-    answers = in_node(checkpoint.config, bundled_folders()[model] / "model.safetensors", asked, tmp_path)
-    for found, one in zip(answers, asked, strict=True):
-        require_equal(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
+    require_same_in_node(checkpoint, bundled_folders()[model] / "model.safetensors", asked)
 
 
 def cosine(a, b) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
-
-
-@pytest.mark.slow
-def test_the_worker_answers_as_the_server_does(models, tmp_path):
-    ask, node = Path(__file__).parent / "ask.mjs", shutil.which("node")
-    if node is None:
-        pytest.skip("needs node (18 or newer)")
-    chosen = {name: model.info().examples[0] for name, model in models.items()}
-    marked = {name: (one.sentences[0], one.places[0]) for name, one in chosen.items()}
-    package = Path(elmo.__file__).parent
-    given = {
-        "local": str(package / "explorer" / "local"),
-        "browser": str(package / "browser"),
-        "info": json.loads(msgspec.json.encode(frozen.info(models))),
-        "mixes": [],
-        "models": {name: {"folder": str(bundled_folders()[name])} for name in models},
-        "requests": [
-            *(
-                ["computation", {"model": name, "selected": {"tokens": tokens, "place": place}}]
-                for name, (tokens, place) in marked.items()
-            ),
-            ["computation", {"model": "small-en", "selected": {"tokens": ["a"], "place": 1}}],
-        ],
-    }
-    run = subprocess.run(
-        [node, ask], input=json.dumps(given), capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    *answers, refused = json.loads(run.stdout)
-    for found, (name, one) in zip(answers, marked.items(), strict=True):
-        require_equal(found["answer"], json.loads(msgspec.json.encode(models[name].computation(one))), name)
-    assert refused["error"].startswith("place is 1, but the sentence has 1 tokens")

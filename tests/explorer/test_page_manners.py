@@ -89,6 +89,7 @@ def test_an_answer_that_comes_late_takes_no_button_from_under_the_pointer(opened
 def test_a_long_sentence_keeps_the_page_short_and_says_so_beside_it(opened, address):
     opened.page.goto(f"{address}/explorer#lang=en&s={quote('0|' + 'word ' * 6000)}")
     opened.page.wait_for_selector(".problem")
+    assert "6000 tokens, but the page shows 1 to 200" in opened.page.inner_text(".problem")
     assert "6,000 tokens; the page shows at most 200" in opened.page.inner_text(".sentence .warning")
     assert opened.page.locator(".problem").bounding_box()["y"] < 900
     assert opened.page.evaluate("document.documentElement.scrollHeight") < 1500

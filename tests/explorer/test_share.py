@@ -2,7 +2,7 @@
 
 import json
 
-from tests.explorer.test_local import node
+from tests.explorer.in_node import node
 from tests.explorer.test_page_files import FOLDER
 
 from elmo.serve.inputs import ReadTexts

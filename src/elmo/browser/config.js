@@ -46,6 +46,9 @@ function refuseUnread(config) {
 const SIZES = { num_characters: [262, 262], character_dim: [1, 4096], max_characters_per_token: [3, 1000],
   num_highway: [0, 64], cell_size: [1, 16384], projection_size: [1, 16384], num_layers: [1, 64] };
 
+const KINDS = { activation: ["relu", "tanh"], direction: ["both", "forward", "backward"], token_projection: [true, false],
+  skip_connections: [true, false] };
+
 function checkSizes(config) {
   for (const [name, [least, most]] of Object.entries(SIZES)) within(name, config[name], least, most);
   const filters = config.filters;
@@ -60,9 +63,7 @@ function checkSizes(config) {
     const clip = config[name];
     if (clip !== null && !(clip > 0)) throw wrong(name, clip, "positive, or null for no clip");
   }
-  const kinds = { activation: ["relu", "tanh"], direction: ["both", "forward", "backward"] };
-  for (const name of ["token_projection", "skip_connections"]) kinds[name] = [true, false];
-  for (const [name, values] of Object.entries(kinds)) {
+  for (const [name, values] of Object.entries(KINDS)) {
     if (!values.includes(config[name])) throw wrong(name, config[name], values.join(" or "));
   }
   if (!Number.isFinite(config.forget_bias)) throw wrong("forget_bias", config.forget_bias, "a number");

@@ -152,12 +152,8 @@ export class Kernels {
       const { alive, places, begins, ends, sentences } = steps;
       const [from, at] = [this.putWords(alive), this.putWords(places)];
       const turns = begins ? [this.putWords(begins), this.putWords(ends)] : [0, 0];
-      const [first, last] = turns;
-      const f = this.functions;
-      const count = sentences;
-      if (f.read_layer(kind, layer, from, alive.length, at, places.length, first, last, count, inputs, outputs, stride, skips)) {
-        this.#there(0);
-      }
+      const read = [kind, layer, from, alive.length, at, places.length, ...turns, sentences];
+      if (this.functions.read_layer(...read, inputs, outputs, stride, skips)) this.#there(0);
     });
   }
 

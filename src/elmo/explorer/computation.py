@@ -162,9 +162,14 @@ class Computation(msgspec.Struct):
     """All layers of the token, whole."""
 
 
-def require_followed(config: BiLMConfig, state: str = "zero") -> None:
-    """Raises ConfigError for a model whose steps are others."""
-    if config.characters != "bytes" or config.has_words or state != "zero":
+def can_follow(config: BiLMConfig, state: str) -> bool:
+    """Whether a model reads bytes and nothing else, from a zero state."""
+    return config.characters == "bytes" and not config.has_words and state == "zero"
+
+
+def require_followed(config: BiLMConfig, state: str) -> None:
+    """Raises ConfigError for a model that `can_follow` doesn't accept."""
+    if not can_follow(config, state):
         raise ConfigError(
             f"the model reads {config.characters!r} and {config.num_words} words, from the state {state!r}, but this "
             "view follows the bytes of a token through a model that reads nothing else, from a zero state. Choose such "
@@ -173,12 +178,8 @@ def require_followed(config: BiLMConfig, state: str = "zero") -> None:
 
 
 def computation(checkpoint: "Checkpoint", marked: "Marked", words: int | None = None) -> Computation:
-    """The steps of a marked token. `words`: in the vocabulary, if there is one.
-
-    Raises ConfigError for a model that reads other things than bytes.
-    """
+    """All steps of a token, of a model that `can_follow` accepts. `words`: of the vocabulary, if there is one."""
     config, tensors = checkpoint.config, checkpoint.tensors
-    require_followed(config)
     tokens, place = marked
     letters, cut = _letters(tokens[place], config.max_characters_per_token)
     found = Computation(_sizes(config, words), letters, cut, [], [], [], [], [], [], [], [])

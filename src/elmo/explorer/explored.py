@@ -11,9 +11,8 @@ from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.errors import ConfigError
 from elmo.explorer import views
-from elmo.explorer.computation import Computation, computation, require_followed
+from elmo.explorer.computation import Computation, can_follow, computation, require_followed
 from elmo.explorer.quality import Quality, quality_of
 from elmo.explorer.texts import Example, ExploredText, bundled_examples, bundled_text, own_example
 from elmo.explorer.views import Marked
@@ -161,11 +160,7 @@ class Explored:
     @property
     def has_computation(self) -> bool:
         """Whether the model is one that `computation` can follow."""
-        try:
-            require_followed(self.model.embedder.config, self.model.embedder.state)
-        except ConfigError:
-            return False
-        return True
+        return can_follow(self.model.embedder.config, self.model.embedder.state)
 
     @property
     def has_bundled_text(self) -> bool:

@@ -27,6 +27,8 @@ export class Answers {
     if (route in this.given) return { answer: this.given[route] };
     if (!Object.hasOwn(ROUTES, route)) throw new Refused(`there is no route ${route}.`);
     const asked = checkedRequest(route, request);
+    if (asked.model !== null) requireModel(asked.model, this.models);
+    [asked.selected ?? []].flat().forEach(requireSelected);
     const found = await ROUTES[route].call(this, asked);
     return route === "tokens" ? found : { answer: found };
   }
@@ -51,7 +53,6 @@ export class Answers {
 const ROUTES = {
   async tokens({ text, model }) {
     const name = model ?? Object.keys(this.models)[0];
-    requireModel(name, this.models);
     requireText(text);
     const look = this.looks[name] ??= new FirstLook(await this.models[name].vocabulary());
     const answer = look.tokens(text), warnings = look.warnings(text, answer);
@@ -60,13 +61,11 @@ const ROUTES = {
   },
 
   async text({ model }) {
-    requireModel(model, this.models);
     const index = await this.indexOf(model);
     return { tokens: index.size, tokens_in_source: this.models[model].tokensInSource, sentences: index.sentences.length };
   },
 
   async similarity({ model, a, b, weights }) {
-    requireModel(model, this.models);
     requireTokens(a);
     requireTokens(b);
     if (weights) requireSum(weights, this.facts[model].layers);
@@ -78,8 +77,6 @@ const ROUTES = {
   },
 
   async substitutes({ model, selected, count }) {
-    requireModel(model, this.models);
-    requireSelected(selected);
     requireCount(count, 20, "count");
     if (!this.facts[model].has_softmax) {
       throw new Refused(`${model} has no softmax (softmax.safetensors), so it can't predict words. Published models don't have one either; explore one that 'elmo pretrain' made.`);
@@ -89,16 +86,12 @@ const ROUTES = {
   },
 
   async computation({ model, selected }) {
-    requireModel(model, this.models);
-    requireSelected(selected);
     const loaded = this.models[model], words = this.facts[model].has_softmax ? (await loaded.vocabulary()).length : null;
     const [elmo, tensor] = await Promise.all([loaded.elmo(), loaded.tensors()]);
     return computation({ config: elmo.describe().config, tensor, words }, selected.tokens, selected.place);
   },
 
   async neighbors({ model, selected, count, weights, noun }) {
-    requireModel(model, this.models);
-    requireSelected(selected);
     const { tokens, place } = selected;
     requireCount(count, 20, "count");
     if (noun !== null) requireNoun(noun, tokens[place]);
@@ -117,8 +110,6 @@ const ROUTES = {
   },
 
   async occurrences({ model, selected, weights, limit }) {
-    requireModel(model, this.models);
-    selected.forEach(requireSelected);
     requireCount(selected.length, 4, "selected");
     requireCount(limit, 300, "limit");
     const index = await this.indexOf(model);

@@ -17,11 +17,6 @@ export class Engine {
     return this.answers.has(Engine.key(route, request));
   }
 
-  // Whether a page without a server can show it; one with a server or a worker always can.
-  canAnswer(route, request) {
-    return !this.isComplete || this.has(route, request);
-  }
-
   async ask(route, request = null) {
     const key = Engine.key(route, request);
     if (!this.answers.has(key)) {
