@@ -98,6 +98,10 @@ class Ignored(NamedTuple):
     """How they would have one."""
 
 
+class _Values(SimpleNamespace):
+    """The values of settings that are made later."""
+
+
 def parsed(
     arguments: type[A],
     argv: list[str],
@@ -225,7 +229,7 @@ def _registry(settings_later: bool) -> ConstructorRegistry:
         if not isinstance(found, StructConstructorSpec):
             return None
         is_later = settings_later and hasattr(info.type, "__post_init__")
-        make = SimpleNamespace if is_later else found.instantiate
+        make = _Values if is_later else found.instantiate
         return StructConstructorSpec(make, tuple(map(_documented, found.fields)))
 
     return registry
