@@ -5,7 +5,9 @@ A dataclass derived from `Settings` checks its fields by their annotations; `Ann
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from numbers import Integral, Real
+from operator import lt
 from os import PathLike
 from types import UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
@@ -43,7 +45,7 @@ def from_to(least: int, most: int) -> Must:
 PositiveInt = Annotated[int, at_least(1)]
 NotNegative = Annotated[float, at_least(0)]
 NotNegativeInt = Annotated[int, at_least(0)]
-Positive = Annotated[float, Must("above 0", lambda value: value > 0)]
+Positive = Annotated[float, Must("above 0", partial(lt, 0))]
 Chance = Annotated[float, Must("a probability: at least 0 and below 1", lambda value: 0 <= value < 1)]
 """Of a dropout."""
 Seed = Annotated[int, Must("from 0 to 2^63 - 1", lambda value: 0 <= value < 1 << 63)]
