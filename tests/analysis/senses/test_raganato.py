@@ -55,6 +55,7 @@ def test_tags_of_many_lines_are_read_to_the_last(tmp_path):
         ("<corpus>\n<wf>a</wf>", "x.data.xml:2: <wf> is outside a sentence"),
         ('<corpus><text id="a">\n<sentence id="b">\n<wf> </wf>', "x.data.xml:3: an element has no word"),
         ('<corpus><text id="a"><sentence id="b"><instance id="c" pos="X">a</instance>', "<instance> has no 'lemma'"),
+        (f'<corpus><text id="a"><sentence id="b"><wf>{"a " * 20_001}</wf>', "a sentence has more than 20,000 tokens"),
         ("<corpus>\n</text>", "x.data.xml:2: is not well-formed XML: mismatched tag"),
         ("", "x.data.xml:1: is not well-formed XML: no element found"),
         ('<!DOCTYPE a [<!ENTITY b "bbb">]>\n<a>&b;</a>', "declares an entity"),

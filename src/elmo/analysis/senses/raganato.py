@@ -22,6 +22,9 @@ from elmo.text.files.lines import byte_lines, utf8_lines
 from elmo.text.files.text_file import check_is_text_file
 from elmo.text.reading.as_trained import as_trained, composed
 
+# A sentence of more tokens than this is a damaged file; SemCor's longest has 251 elements.
+_MOST_TOKENS = 20_000
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -99,6 +102,8 @@ def _add(element: Element, sentence: _Open, where: str) -> None:
     words, start = as_trained("".join(element.itertext()).split()), len(sentence.tokens)
     if not words:
         raise _wrong(where, "an element has no word")
+    if start + len(words) > _MOST_TOKENS:
+        raise _wrong(where, f"a sentence has more than {_MOST_TOKENS:,} tokens")
     if element.tag == "instance":
         id, lemma, pos = (_needed(element, key, where) for key in ("id", "lemma", "pos"))
         sentence.instances.append(Instance(id, lemma.replace(" ", "_"), pos, start, start + len(words)))
