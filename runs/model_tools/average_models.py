@@ -25,11 +25,12 @@ from elmo.weights.native.write import write
 def averaged(model: Checkpoint, other: Checkpoint, share: float) -> Checkpoint:
     """`other`, its weights moved towards `model`'s. Raises WeightFileError for models that don't fit together."""
     require_setting(0 < share < 1, "--share", share, "above 0 and below 1")
-    if model.config != other.config or model.vocabulary != other.vocabulary:
-        raise WeightFileError(
-            "the two models have different architectures or vocabularies, so their weights have no mean. Name a model "
-            "and one that was trained on from it."
-        )
+    for what in ("config", "token_map", "vocabulary"):
+        if getattr(model, what) != getattr(other, what):
+            raise WeightFileError(
+                f"the two models have a different {what}, so their weights have no mean. Name a model and one that was "
+                "trained on from it."
+            )
     if (model.softmax is None) != (other.softmax is None):
         raise WeightFileError("only one of the two models has a softmax. Name two models with one, or two without.")
     softmax = None if model.softmax is None or other.softmax is None else _mean(model.softmax, other.softmax, share)

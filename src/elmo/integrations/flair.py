@@ -48,7 +48,8 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
         self.reference = ModelReference(model, dtype, state, model_hash)
         self.layers = layers
         self.plain_quotes = plain_quotes
-        self.name = f"elmo {self.reference.model} {layers} {dtype} {state}"
+        quotes = "" if plain_quotes else " quotes as written"
+        self.name = f"elmo {self.reference.model} {layers} {dtype} {state}{quotes}"
         self.static_embeddings = True
         super().__init__()
         self._length = self.reference.dim(layers)

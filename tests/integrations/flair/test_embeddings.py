@@ -1,5 +1,7 @@
 """ELMoTokenEmbeddings in flair's own models."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -70,11 +72,12 @@ def test_what_is_embedded_is_not_computed_again(tiny_model, monkeypatch):
 
 
 def test_two_stand_side_by_side(tiny_model):
-    stacked = StackedEmbeddings([ELMoTokenEmbeddings(tiny_model), ELMoTokenEmbeddings(tiny_model, layers="top")])
+    different: list[dict[str, Any]] = [{}, {"layers": "top"}, {"plain_quotes": False}]
+    stacked = StackedEmbeddings([ELMoTokenEmbeddings(tiny_model, **one) for one in different])
     sentence = sentences()[0]
     stacked.embed(sentence)
-    assert sentence[0].embedding.shape == (32,)
-    assert stacked.embedding_length == 32
+    assert sentence[0].embedding.shape == (48,)
+    assert stacked.embedding_length == 48
 
 
 def test_parameters_are_names_and_give_the_same_vectors(tiny_model):

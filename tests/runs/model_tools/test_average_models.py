@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elmo.errors import WeightFileError
+from elmo.text.token_map import TokenMap
 from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
@@ -53,5 +55,9 @@ def test_models_that_do_not_fit_together_are_refused(average_models, pair, tmp_p
         assert "--share must be above 0 and below 1" in capsys.readouterr().err
     write(tiny_bilm.to_checkpoint(), tmp_path / "bare")
     assert average_models.main([pair[0], str(tmp_path / "bare"), str(tmp_path / "mean"), "--share", "0.5"]) == 2
-    assert "different architectures or vocabularies" in capsys.readouterr().err
+    assert "a different vocabulary" in capsys.readouterr().err
+    one = formats.read(Path(pair[0]))
+    others = TokenMap(replace(one.token_map.characters, unknown=1))
+    with pytest.raises(WeightFileError, match="a different token_map"):
+        average_models.averaged(one, replace(one, token_map=others), 0.5)
     assert not (tmp_path / "mean").exists()
