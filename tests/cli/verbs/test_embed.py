@@ -266,6 +266,20 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(model, text, tmp_path, mo
     assert main([str(text), "-o", str(output), "--quiet", "--resume"]) == 0
 
 
+def test_a_resumed_run_does_not_compute_before_it_refuses_to_replace_a_file(model, text, tmp_path, monkeypatch):
+    output = tmp_path / "vectors.h5"
+    assert main([str(text), "-o", str(output), "--quiet"]) == 0
+    before, real = output.read_bytes(), Embedder.embed
+    monkeypatch.setattr(Embedder, "embed", None)
+    with pytest.raises(TypeError):
+        main([str(text), "-o", str(output), "--quiet", "--force", "--layers", "top"])
+    with pytest.raises(OutputError, match="exists already"):
+        main([str(text), "-o", str(output), "--quiet", "--resume", "--layers", "top"])
+    assert output.read_bytes() == before
+    monkeypatch.setattr(Embedder, "embed", real)
+    assert main([str(text), "-o", str(output), "--quiet", "--resume", "--force", "--layers", "top"]) == 0
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
 def test_a_pipe_is_embedded_like_standard_input(model, text, tmp_path, capsys):
     fifo = tmp_path / "pipe"

@@ -58,7 +58,8 @@ class Run:
         """Makes the file, from the parts of an earlier run where they can be kept, and reports."""
         started, kept = time.perf_counter(), self.text.windows
         if not (resume and self._is_made()):
-            if not self.folder.is_begun and not self.force:
+            # Only a run that was killed while it put its file in place has left something of its own there.
+            if not self.force and not (self.folder.is_begun and self.folder.joined.exists()):
                 require_free_files(self.folder.output, self.format)
             self.folder.require_same(self.settings)
             kept = self.parts.kept(self.progress, in_order=self._carries) if resume else []
