@@ -75,6 +75,7 @@ _METAVARS = {
     "data": "DATA",
     "cache": "FOLDER",
     "old": "TEXT",
+    "mirror": "ADDRESS [ADDRESS ...]",
     "model": "MODEL",
     "valid": "TEXT [TEXT ...]",
     "layers": "LAYERS",

@@ -22,8 +22,8 @@ class ServeLimits(Settings):
     """How texts are split into tokens if a request doesn't say. auto: by rules (unicode), except for a text whose own
     marks show that it is tokenized; unicode; whitespace; or module:function."""
     plain_quotes: bool = True
-    """Whether typographic quotes, apostrophes, dashes and ellipses are read as plain ones, if a model's vocabulary has
-    only these."""
+    """Typographic quotes, apostrophes, dashes and ellipses are read as plain ones if a model's vocabulary has only
+    these (default); --no-plain-quotes leaves them as they are."""
     max_body_bytes: PositiveInt = 8_000_000
     """Maximum size of a request's body in bytes."""
     max_inputs: PositiveInt = 2048
