@@ -2,6 +2,7 @@
 lead somewhere."""
 
 import io
+import json
 import random
 import re
 import shlex
@@ -326,3 +327,22 @@ def test_figures_of_which_layer_are_those_of_analysis() -> None:
     cosines = re.search(r"^\| small-en, mean of layers \| (0\.\d{3}) \| (0\.\d{3}) \|", pages[1], flags=re.MULTILINE)
     assert cosines is not None
     assert re.findall(r"\b0\.\d{3}\b", pages[0]) == list(cosines.groups())
+
+
+@pytest.mark.parametrize(
+    ("page", "row", "record"),
+    [
+        ("ner", "Broad Twitter Corpus", "ner"),
+        ("ner", "WNUT-17", "wnut17"),
+        ("ner", "GUM", "gum"),
+        ("ner", "KLUE", "ko-ner"),
+        ("sst", "SST-5, trained on sentences and phrases", "sst-phrases"),
+        ("sst", "SST-5, trained on sentences only", "sst"),
+        ("sst", "Korean film reviews", "ko-reviews"),
+    ],
+)
+def test_gains_of_task_pages_are_those_of_their_records(page: str, row: str, record: str) -> None:
+    (line,) = re.findall(rf"^\| {row}.*", (FOLDER / f"tasks/{page}.md").read_text(encoding="utf-8"), re.MULTILINE)
+    gain = json.loads((FOLDER / f"reproduction/{record}.table1.json").read_text(encoding="utf-8"))["gains"][0]["test"]
+    low, high = gain["interval"]
+    assert f"| {gain['difference']:+.1f} [{low:+.1f}, {high:+.1f}] |" in line
