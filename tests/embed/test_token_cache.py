@@ -1,5 +1,9 @@
 """TokenCache against a dictionary: what it finds is right, whatever it has forgotten."""
 
+import threading
+from collections.abc import Callable
+from typing import Any
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -79,6 +83,41 @@ def test_words_too_long_are_not_remembered_and_without_memory_none_is():
         cache = TokenCache(words * BYTES_PER_WORD, DIM, empty)
         cache.add(["a", "b", "x" * 1000, "c"], table_of(["a", "b", "x" * 1000, "c"]))
         assert list(cache._rows) == remembered
+
+
+class Disturbed:
+    """Vectors of which one copying is disturbed by what another thread wants to do."""
+
+    def __init__(self, vectors: np.ndarray, work: Callable[..., object], *arguments: Any) -> None:
+        self.vectors, self.thread = vectors, threading.Thread(target=work, args=arguments)
+
+    def disturb(self) -> None:
+        if self.thread.ident is None:
+            self.thread.start()
+            self.thread.join(0.1)  # it has to wait
+
+    def __getitem__(self, rows):
+        self.disturb()
+        return self.vectors[rows]
+
+    def __setitem__(self, rows, values):
+        self.disturb()
+        self.vectors[rows] = values
+
+
+def test_what_another_thread_does_waits_until_vectors_are_copied():
+    cache = TokenCache(2 * BYTES_PER_WORD, DIM, empty)
+    vectors = cache._vectors
+    cache._vectors = Disturbed(vectors, cache.clear)
+    cache.add(["a", "b"], table_of(["a", "b"]))
+    cache._vectors.thread.join()
+    assert len(cache) == 0
+    cache.add(["a", "b"], table_of(["a", "b"]))
+    cache._vectors = Disturbed(vectors, cache.add, ["c", "d"], table_of(["c", "d"]))
+    table = empty(2)
+    assert cache.fill(["a", "b"], table) == []
+    cache._vectors.thread.join()
+    assert np.array_equal(table, table_of(["a", "b"]))
 
 
 def test_an_addition_that_was_cut_off_leaves_no_wrong_vector(monkeypatch):

@@ -103,10 +103,11 @@ def test_existing_data_needs_force_and_a_vocabulary_file_is_used(tmp_path, text)
     assert TrainingData.open(tmp_path / "data").vocabulary.words == ("<S>", "</S>", "<UNK>", "the")
 
 
-def test_a_models_vocabulary_is_taken_by_its_folder(tmp_path, text):
+def test_a_models_vocabulary_is_taken_by_its_name_or_folder(tmp_path, text):
     folder = bundled_folders()["small-en"]
-    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", str(folder)]) == 0
-    assert (tmp_path / "data" / "vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
+    for name in ("small-en", str(folder)):
+        assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--force", "--vocabulary", name]) == 0
+        assert (tmp_path / "data" / "vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
 
 
 def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
