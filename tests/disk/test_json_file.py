@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from elmo.disk.json_file import read_record, read_records, write_json
-from elmo.errors import OutputError
+from elmo.disk.json_file import read_record, read_records, read_toml, write_json
+from elmo.errors import ConfigError, OutputError
 
 
 def test_a_log_is_read_without_its_damaged_lines(tmp_path):
@@ -33,3 +33,17 @@ def test_what_is_written_is_read_and_replaced_whole(tmp_path):
     with pytest.raises(OutputError):
         write_json(tmp_path / "folder", {})
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "run.json"]
+
+
+def test_what_cant_be_read_is_not_called_damaged(tmp_path):
+    with pytest.raises(ConfigError, match=r"^\S+none\.json: there is no such file\. "):
+        read_record(tmp_path / "none.json")
+    (tmp_path / "run.json").write_text("{}" * 9)
+    with pytest.raises(ConfigError, match=r"^\S+run\.json: can't be read: it has more than 9 bytes"):
+        read_record(tmp_path / "run.json", limit=9)
+
+
+def test_a_number_of_too_many_digits_is_no_toml(tmp_path):
+    (tmp_path / "run.toml").write_text("seed = " + "9" * 5000)
+    with pytest.raises(ConfigError, match=r"run\.toml: is not a TOML file"):
+        read_toml(tmp_path / "run.toml")

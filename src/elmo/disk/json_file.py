@@ -33,8 +33,9 @@ def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
 
 def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
     """What a JSON file of at most `limit` bytes holds, that a run of elmo wrote. Raises ConfigError."""
+    content = _content(path, limit)
     try:
-        return json.loads(_content(path, limit).decode("utf-8"))
+        return json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"{path}: is not valid JSON ({error}), so it was damaged since a run of elmo wrote it. Restore it from a "
@@ -73,9 +74,10 @@ def forget_records_after(path: Path, count: str, last: int) -> None:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The settings in a TOML file. Raises ConfigError."""
+    content = _content(path, _CONFIG_BYTES)
     try:
-        return tomllib.loads(_content(path, _CONFIG_BYTES).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return tomllib.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None
 
 
