@@ -140,6 +140,8 @@ def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: i
         raise WeightFileError(
             f"{source}: key {error} is missing; the network can't be known without it. {GET_AGAIN}"
         ) from None
+    except WeightFileError:
+        raise
     except ConfigError as error:
         raise WeightFileError(f"{source}: {error} {GET_AGAIN}") from None
     except (TypeError, ValueError, AttributeError) as error:
