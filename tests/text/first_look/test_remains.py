@@ -16,6 +16,11 @@ from elmo.text.reading.settings import Reading
         ("\u2581Rain \u2581fe ll .", "pieces of a subword tokenizer ('\u2581Rain'"),
         ("rain ##y day", "pieces of a subword tokenizer ('##y'"),
         ("Ra@@ in fell .", "pieces of a subword tokenizer ('a@@'"),
+        ("The <e1>rain</e1> fell.", "marks of entities ('<e1>'"),
+        ("See [it](https://a.b).", "links of Markdown"),
+        ("[[Rome|The city]] is old.", "markup of a wiki ('[[Rome|The city]]'"),
+        ("Rome.{{cite web}}", "markup of a wiki"),
+        ("*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***", "the license of Project Gutenberg"),
         ("It\u2019s".encode().decode("cp1252"), "letters decoded wrongly"),
         ("caf\u00e9 or \ube44".encode().decode("latin-1"), "letters decoded wrongly"),
     ],
@@ -34,3 +39,21 @@ def test_remains_are_pointed_out_with_an_example_and_the_step(text, what):
 )
 def test_ordinary_text_has_no_remains(text):
     assert look_at([text], Reading()).warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        (["나/NP + 는/JX 밥/NNG + 을/JKO 먹/VV + 다/EF"], "has texts that look like morphemes with tags"),
+        (["Thousands", "of", "demonstrators", "marched"] * 5, "has one word in each line or row"),
+        ([["rain"] * 1000], "has sentences of 1,000 tokens and more"),
+    ],
+)
+def test_rows_of_another_form_are_pointed_out(rows, what):
+    (warning,) = look_at(rows, Reading(), "t.csv").warnings()
+    assert f"t.csv {what}" in warning
+
+
+def test_words_of_columns_and_chinese_lines_without_spaces_are_not_called_lone_words():
+    assert look_at([["Rain"], ["fell"]] * 20, Reading()).warnings() == []
+    assert look_at(["我没有心"] * 20, Reading()).warnings() == []

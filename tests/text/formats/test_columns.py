@@ -52,6 +52,8 @@ def test_comments_of_klue_and_germeval_are_left_out():
     assert rows_of(klue) == [[["비", "B-X"], [" ", "O"], ["온", "O"]], [["눈", "O"]]]
     germeval = "#\thttp://a.b [2009]\n1\tRom\tB-LOC\tO\n2\truft\tO\tO\n"
     assert rows_of(germeval) == [[["1", "Rom", "B-LOC", "O"], ["2", "ruft", "O", "O"]]]
+    of_equal_width = germeval.replace(" [2009]", "\t[2009]\t")
+    assert rows_of(of_equal_width) == rows_of(germeval)
 
 
 def test_lines_with_a_hash_alone_are_rows_only_if_the_next_sentence_has_as_many_columns():

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import re
+import shutil
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -87,6 +89,34 @@ def test_documents_of_other_programs_are_named(tmp_path):
             list(read_sentences(path))
         with pytest.raises(TextError, match=message):
             list(read_sentences(path, format="text", errors="skip", encoding="latin-1"))
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
+@pytest.mark.parametrize(
+    ("kind", "first"),
+    [
+        ("Brown of NLTK", "The bank was steep ."),
+        ("Peking", "1-1 中国 人民 讲话 ， 人民 讲话 。"),
+        ("factors of Moses", "Rain fell ."),
+        ("PubTator", "Rain fell."),
+        ("M2", "Rain fall ."),
+        ("AMR", "Rain fell ."),
+        ("LibriSpeech", "RAIN FELL"),
+        ("labels of sentiment", "rain fell"),
+        ("vertical text", "Anna left Rome"),
+        ("MeCab", "비 가"),
+        ("WikiANN", "Anna left Rome ."),
+    ],
+)
+def test_the_step_that_is_named_leads_to_the_words(tmp_path, kind, first):
+    path, _ = written(tmp_path, kind)
+    with pytest.raises(TextError) as refused:
+        list(read_sentences(path))
+    command = re.search(r"((?:sed|cut) .*?) OLD > NEW", str(refused.value))
+    new = subprocess.check_output(f"{command[1]} {path}", shell=True)
+    (tmp_path / "new").write_bytes(new)
+    columns = "conll" if "--format conll" in str(refused.value) else "auto"
+    assert " ".join(next(it for it in read_sentences(tmp_path / "new", format=columns) if it)) == first
 
 
 @pytest.mark.parametrize("kind", ["a JSON array", "XML", "FASTA", "Leipzig", "a token per line", "CoNLL-U as text"])

@@ -14,7 +14,7 @@ from elmo.errors import TextWarning
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language, bundled_model_for
-from elmo.text.first_look.remains import remains_in
+from elmo.text.first_look.remains import other_form, remains_in
 from elmo.text.formats.fasta import FastaRecord
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, as_example, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
@@ -55,6 +55,8 @@ class FirstLook:
     """How many of them hold several sentences, in text that is read line by line and looks raw."""
     is_fasta: bool = False
     """Whether the sentences are proteins, of letters."""
+    texts: Sequence[str] = ()
+    """The first ones, as they are written."""
 
     @property
     def note(self) -> str | None:
@@ -94,6 +96,9 @@ class FirstLook:
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
             "remains": self._on_remains(),
+            "form": None
+            if self.is_fasta
+            else other_form(self.texts, self.sentences, self.name, are_lines=self.num_lines > 0),
             "language": self._on_proteins(language)
             if self.is_fasta
             else foreign_warning(self.sentences, language, self.name, other_model),
@@ -263,7 +268,7 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     if punctuation.is_raw and reading.sentences == "lines":
         several = sum(len(sentence_spans(text)) > 1 for text in texts)
     is_fasta = any(isinstance(row, FastaRecord) for row in given)
-    return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several, is_fasta)
+    return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several, is_fasta, texts)
 
 
 class ModelReader:
@@ -321,6 +326,7 @@ class ModelReader:
             [as_trained(list(tokens)) for tokens in islice(sentences, LINES_LOOKED_AT)],
             [word for text in first for word in (text.split() if isinstance(text, str) else text)],
             was_auto=False,
+            texts=raw,
         )
         warn = warn or (lambda message: warnings.warn(message, TextWarning, stacklevel=6))
         findings = look.findings(self._language)

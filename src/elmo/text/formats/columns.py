@@ -6,7 +6,8 @@ Every reader of such files, of texts and of tasks, gets its rows here.
                tabs. Only these two separate: a no-break space, U+3000, U+2028 or a form feed is part of its cell
     rows       of a sentence have equally many cells
     comments   "# name = value"; a line that begins with "#" and has another number of cells than the sentence's other
-               rows (GermEval's "# <tab> url"); and, before a sentence between tabs, KLUE's "## id <tab> sentence"
+               rows (GermEval's "# <tab> url"); and, before a sentence between tabs, KLUE's "## id <tab> sentence",
+               and "#" with cells of which the last is empty
     documents  "-DOCSTART-", "#begin document" and "#end document" also end a sentence
 
 Sources: the shared tasks' descriptions, www.conll.org/previous-tasks; the files of KLUE and GermEval 2014.
@@ -30,13 +31,16 @@ _BLANKS = " \t"
 _DOCUMENT = re.compile(r"-DOCSTART-|#\s*(?:begin|end)\s+document\b")
 _ENDS_DOCUMENT = re.compile(r"#\s*end\s+document\b")
 _NAMED = re.compile(r"#\s*[\w.:-]+\s*=(?:\s|$)")
-_SPAN_TAG = re.compile(r"O|[BIELUSM][-_]\S+")
+SPAN_TAG = re.compile(r"O|[BIELUSM][-_]\S+")
 # Of the words of a treebank without its text, so many at least are "_".
 _WITHHELD = 0.9
 _NUMBER = re.compile(r"[0-9]{1,9}")
 # CoNLL-U's IDs of multiword tokens and empty nodes.
 _PART_OF_COUNT = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")
-_NUMBERED_TEXT = re.compile(r"##[^\t]* [^\t]*\t")
+_HEADER = re.compile(r"##[^\t]* [^\t]*\t|#\t.*\t$")
+# In files of WikiANN each word has its language before it.
+_LANGUAGE = re.compile(r"([a-z][a-z-]+:)\S")
+_FEWEST_OF_A_LANGUAGE = 3
 
 
 @dataclass(frozen=True)
@@ -168,8 +172,8 @@ class _Reader:
 
     def _is_comment(self, line: str, has_other_width: bool, *, is_before: bool) -> bool:
         """Whether a line that begins with "#" is none of the rows."""
-        is_numbered_text = self.at_tabs and is_before and _NUMBERED_TEXT.match(line)
-        return bool(self.hashes == "comments" or has_other_width or _NAMED.match(line) or is_numbered_text)
+        is_header = self.at_tabs and is_before and _HEADER.match(line)
+        return bool(self.hashes == "comments" or has_other_width or _NAMED.match(line) or is_header)
 
     def _odd(self, line: str, cells: list[str], num_cells: int) -> str | None:
         """Why the line is no row of its sentence."""
@@ -213,7 +217,7 @@ def why_not_words(sentences: Iterable[Sequence[Sequence[str]]], column: int) -> 
         return f"counts ({', '.join(values[0][:3])}{', ...' if len(values[0]) > 3 else ''})"
     if len(distinct) == 1 and sum(map(len, values)) > 1:
         return f"is {next(iter(distinct))!r} in every row"
-    if len(distinct) > 1 and all(_SPAN_TAG.fullmatch(value) for value in distinct):
+    if len(distinct) > 1 and all(SPAN_TAG.fullmatch(value) for value in distinct):
         return f"has tags ({', '.join(sorted(distinct)[:3])})"
     return None
 
@@ -244,12 +248,19 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
 
 
 def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str) -> None:
-    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere."""
+    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere, or has a language before
+    each word."""
     values = [row[column] for rows in sentences for row in rows if column < len(row)]
     if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
         raise TextError(
             f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
             "are for reasons of licence. Its README explains where to get the text and how to merge it."
+        )
+    languages = {match and match[1] for match in map(_LANGUAGE.match, values)}
+    if len(values) >= _FEWEST_OF_A_LANGUAGE and len(languages) == 1 and (language := languages.pop()):
+        raise TextError(
+            f"{name}: all words (column {column + 1}) begin with {language!r}, as in WikiANN: {values[0]!r:.60}. "
+            f"Cut it off: sed -E 's/^{language}//' OLD > NEW"
         )
 
 

@@ -18,10 +18,11 @@ from elmo.text.files.binary import require_text
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_file, is_stream, text_name
 from elmo.text.files.unpacking import PARQUET
+from elmo.text.formats.annotation import Sign, sign_of_annotation
 from elmo.text.formats.columns import column_sentences, require_kept_words, require_words
 from elmo.text.formats.conllu import column_of_forms
 from elmo.text.formats.json_array import is_array
-from elmo.text.formats.signs import Sign, is_conllu, sign_of, sign_of_annotation, sign_of_columns, sign_of_structure
+from elmo.text.formats.signs import is_conllu, sign_of, sign_of_columns, sign_of_structure
 from elmo.text.formats.table import separator_of
 
 DEFAULT_FIELD = "text"

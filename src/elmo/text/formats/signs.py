@@ -8,15 +8,14 @@ import csv
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from elmo.text.files.text_file import Format
+from elmo.text.formats.annotation import Sign, sign_of_annotation, sign_of_first_words
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
 from elmo.text.formats.json_array import is_array
 from elmo.text.formats.table import names_separator
 
 _JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-]|"[^"]*"\s*[,\]]))')
-_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'][^>]*)?\s*/?>")
+_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'\w][^>]*)?\s*/?>")
 _MARKUP = ("<?xml", "<!DOCTYPE", "<!doctype", "<!--")
 # Marks that texts for language models have for words.
 _SPECIAL_WORDS = {"s", "unk", "pad", "mask", "eos", "bos", "sos", "sep", "cls", "num", "url", "user", "n"}
@@ -31,8 +30,13 @@ _SEQUENCES = {
     "GenBank": re.compile(r"LOCUS {3,}\S+ +\d+ (bp|aa)\b"),
     "Stockholm": re.compile(r"# STOCKHOLM 1\.\d"),
     "CLUSTAL": re.compile(r"CLUSTAL( |W|X|2|O)[^\n]*\n[^\s]+ +[A-Za-z.-]+( \d+)?(\n|$)"),
+    "UniProt or EMBL": re.compile(r"ID {3}\S+ +\S.*\n(?:AC|XX|DT)\b"),
+    "PDB": re.compile(r"(?:HEADER|ATOM|REMARK|CRYST1) {2,}\S"),
+    "mmCIF": re.compile(r"data_\w+\n(?:#|loop_|_\w+\.)"),
     "PIR": re.compile(r">[A-Z][A-Z\d];\S+\n[^\n]*\n[A-Za-z*\s-]+(\n|$)"),
 }
+_LINES_OF_A_TAG = 20
+_TAG_ALONE = re.compile(r"</?[A-Za-z][^>]*>")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 # The tags of Universal Dependencies and of the Penn Treebank, with the universal ones of Petrov et al. 2012.
 _PART_OF_SPEECH = re.compile(
@@ -42,29 +46,9 @@ _PART_OF_SPEECH = re.compile(
 )
 _CODE = re.compile(r"[A-Z][A-Z0-9$+:_-]*|[^\w\s]+")
 _ENDS = frozenset(".!?。！？")
-_TIME = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d+ --> ")
-_TREE = re.compile(r"\(\s*(?:\(\s*)?[A-Z\d][A-Z\d-]*\s+\(")
-_LEAF = re.compile(r"\([^\s()]+ [^\s()]+\)\s*\)")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?::[-+\d.eE]+)?")
-_TAG = re.compile(r"[A-Z][A-Z0-9$+:-]*|[^\w\s]+")
-_LINES_LOOKED_AT = 50
-# Few words may look so by chance.
-_FEWEST_WORDS = 6
-_FEWEST_NUMBERS = 4
 # Few lines may look like columns by chance.
 _FEWEST_ROWS = 5
-
-
-@dataclass(frozen=True)
-class Sign:
-    """What the lines look like."""
-
-    what: str
-    """For the message: "looks like ..." """
-    step: str
-    """How to read the file as that."""
-    format: Format | None = None
-    """Which format can be read without asking; None: not sure."""
+_FEWEST_COUNTED = 20
 
 
 def sign_of(lines: Sequence[str]) -> Sign | None:
@@ -72,7 +56,13 @@ def sign_of(lines: Sequence[str]) -> Sign | None:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return None
-    return sign_of_structure(filled) or sign_of_annotation(filled) or sign_of_columns(lines) or _table(filled)
+    return (
+        sign_of_structure(filled)
+        or sign_of_annotation(filled)
+        or sign_of_columns(lines)
+        or _table(filled)
+        or sign_of_first_words(filled)
+    )
 
 
 def sign_of_structure(filled: Sequence[str]) -> Sign | None:
@@ -80,6 +70,8 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     first = filled[0].lstrip("\ufeff \t")
     if _JSON.match(" ".join(filled[:3])):
         return _json(filled)
+    if vertical := _vertical(filled):
+        return vertical
     if first.startswith(_MARKUP) or _is_element(first, filled):
         extracted = " (of WikiExtractor: --json makes objects)" if first.startswith("<doc ") else ""
         return Sign(f"XML or HTML ({first[:40]!r})", f"Extract its text first{extracted}")
@@ -87,6 +79,20 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
         return sequences
     if names_separator(first):
         return Sign("CSV", "Use --format csv", "csv")
+    return None
+
+
+def _vertical(filled: Sequence[str]) -> Sign | None:
+    """Tokens in lines, among which lines of tags or of "EOS" show the sentences."""
+    rest = [line for line in filled if not _TAG_ALONE.fullmatch(line.strip())]
+    if len(rest) < len(filled) and len(rest) >= _FEWEST_ROWS:
+        is_tokens = "<s>" in filled and all(" " not in line.strip() for line in rest)
+        if is_tokens or all("\t" in line.strip() for line in rest):
+            step = "Make blank lines of its tags: sed -E 's#^</(s|p|doc|text)> *$##; /^<[^>]*>$/d' OLD > NEW"
+            return Sign(f"vertical text ({filled[0][:40]!r})", f"{step}; use --format conll")
+    if "EOS" in filled and all("\t" in line or line == "EOS" or line.startswith("* ") for line in filled):
+        step = "Make blank lines of EOS: sed -E '/^\\* [0-9]/d; s/^EOS$//' OLD > NEW"
+        return Sign(f"MeCab's output ({filled[0][:40]!r})", f"{step}; use --format conll")
     return None
 
 
@@ -101,52 +107,6 @@ def _sequences(first: str, filled: Sequence[str]) -> Sign | None:
     if is_sure or is_short:
         return Sign(f"FASTA ({first[:40]!r})", "Use --format fasta", "fasta" if is_sure else None)
     return None
-
-
-def sign_of_annotation(filled: Sequence[str]) -> Sign | None:
-    """What else than words stands in lines that aren't blank: trees, tags, subtitles, vectors, ids, labels ..."""
-    lines = [line.strip() for line in filled[:_LINES_LOOKED_AT]]
-    rows = [line.split() for line in lines]
-    shown = f"({lines[0][:40]!r})"
-    if any(map(_TIME.match, lines[:9])):
-        return Sign("subtitles", "Write their text alone into a file")
-    if _TREE.match(start := " ".join(lines[:5])) and _LEAF.search(start):
-        return Sign(f"trees in brackets {shown}", "Write their words alone, a sentence per line")
-    if lines[0].startswith("\\documentclass"):
-        return Sign("LaTeX", "Extract its text first: detex FILE, or pandoc -t plain FILE")
-    if all(line.startswith("__label__") for line in lines):
-        return Sign(
-            f"labels and texts of fastText {shown}",
-            "Cut the labels off: sed -E 's/^(__label__[^ ]+ +)+//' OLD > NEW",
-        )
-    if all(line.startswith("['") and line.endswith("']") for line in lines):
-        return Sign(f"lists of Python {shown}", 'Write the lists with json.dumps, an object {"text": [...]} per line')
-    if len(lines) > 1 and all(line.count(" ||| ") == 1 for line in lines):
-        return Sign(f"parallel texts {shown}", "Write one side alone: sed 's/ ||| .*//' OLD > NEW")
-    if _are_vectors(rows) or _are_ids(rows):
-        return Sign(f"numbers {shown}", "Name the text that they were made from; vectors are read by --static")
-    words = [word for row in rows for word in row]
-    for mark in "/_|" if len(words) >= _FEWEST_WORDS else "":
-        parts = [word.rsplit(mark, 1) for word in words]
-        if all(len(it) == 2 and all(it) and (mark == "|" or _TAG.fullmatch(it[1])) for it in parts):
-            return Sign(
-                f"words with tags {shown}", f"Cut the tags off: sed -E 's#[{mark}][^ {mark}]+( |$)#\\1#g' OLD > NEW"
-            )
-    return None
-
-
-def _are_vectors(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether each line, but for a header, has a word, and numbers behind it."""
-    body = rows[1:] if len(rows[0]) == 2 else rows
-    return len(body) > 1 and all(
-        len(row) > _FEWEST_NUMBERS - 1 and all(map(_NUMBER.fullmatch, row[1:])) for row in body
-    )
-
-
-def _are_ids(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all words are whole numbers, several in most lines."""
-    words = [word for row in rows for word in row]
-    return len(rows) > 1 and len(words) >= max(_FEWEST_WORDS, 2 * len(rows)) and all(word.isdecimal() for word in words)
 
 
 def _json(filled: Sequence[str]) -> Sign:
@@ -166,11 +126,11 @@ def _is_object(line: str) -> bool:
 
 
 def _is_element(first: str, filled: Sequence[str]) -> bool:
-    match = _ELEMENT.match(first)
+    match = _ELEMENT.match("\n".join([first, *filled[1:_LINES_OF_A_TAG]]))
     if match is None or match["name"].lower() in _SPECIAL_WORDS and not match["attributes"]:
         return False
     closing = f"</{match['name']}>"
-    return bool(match["attributes"]) or match.end() == len(first.rstrip()) or any(closing in line for line in filled)
+    return bool(match["attributes"]) or match.end() >= len(first.rstrip()) or any(closing in line for line in filled)
 
 
 def sign_of_columns(lines: Sequence[str]) -> Sign | None:
@@ -183,11 +143,15 @@ def sign_of_columns(lines: Sequence[str]) -> Sign | None:
     bad: list[int] = []
     found = [it.rows for it in column_sentences(lines, "", lambda number, _: bad.append(number)) if it.rows]
     rows = [row for sentence in found for row in sentence]
-    if len(rows) < 2 or len(bad) > len(found) // 20 or any(len(row) != len(rows[0]) for row in rows):
+    if len(rows) < 2 or len(bad) > len(found) // 20:
         return None
     words = column_of_words(found)
     step = f"Use --format conll --field {1 if words is None else words + 1}"
-    width = len(rows[0])
+    width = min(map(len, rows))
+    if any(len(row) != width for row in rows):
+        # Those of semantic roles have a column for each predicate of the sentence.
+        is_wide = width > 2 and len(rows) > 2 * len(found)
+        return Sign(f"columns ({' '.join(rows[0])[:40]!r})", step) if is_wide else None
     if width == 1:
         ends = sum(rows_of_one[-1][0] in _ENDS for rows_of_one in found)
         return Sign("a token per line", "Use --format conll") if len(found) > 1 and 2 * ends > len(found) else None
@@ -196,11 +160,16 @@ def sign_of_columns(lines: Sequence[str]) -> Sign | None:
     is_outside = len(rows) > 2 and set(columns[-1]) == {"O"}
     if has_tags or is_outside or any(_are_words_of(_PART_OF_SPEECH, column) for column in columns[1:]):
         return Sign(f"columns with tags ({' '.join(rows[0])[:40]!r})", step, "conll")
-    at_tabs = all("\t" in line for line in filled if line[0] != "#") and any(line[0] != "#" for line in filled)
+    # Not those of paragraphs that begin with one.
+    at_tabs = all("\t" in line.strip() for line in filled if line[0] != "#") and any(line[0] != "#" for line in filled)
     if at_tabs and any(" " in cell for row in rows for cell in row):
         step = f"Use --format tsv --field {_field_of_texts(rows[0], columns)}"
         return Sign(f"a table with tabs ({' | '.join(rows[0])[:40]!r})", step)
     codes = [column for column in columns if _are_words_of(_CODE, column)]
+    has_numbers = any(all(map(str.isdecimal, column)) for column in columns[1:])
+    if len(found) == 1 and _FEWEST_COUNTED <= len(rows) == len(set(columns[0])) and has_numbers:
+        cut = "cut -f1" if at_tabs else "cut -d' ' -f1"
+        return Sign(f"a list of words with numbers ({' '.join(rows[0])[:40]!r})", f"Cut the words out: {cut} OLD > NEW")
     counts = width > 2 and (why_not_words(found, 0) or "").startswith("counts")
     if at_tabs or (len(rows) >= _FEWEST_ROWS and 0 < len(codes) < width) or (len(rows) > 2 and counts):
         return Sign(f"columns ({' '.join(rows[0])[:40]!r})", step)
