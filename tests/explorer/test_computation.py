@@ -162,6 +162,14 @@ def test_a_model_that_reads_other_things_is_refused(tiny_checkpoint, changes):
         require_followed(replace(tiny_checkpoint.config, **changes), "zero")
 
 
+def test_a_model_with_a_state_of_its_own_is_refused(explored, monkeypatch):
+    assert explored.has_computation
+    monkeypatch.setattr(explored.model.embedder, "state", "warm")
+    assert not explored.has_computation
+    with pytest.raises(ConfigError, match="from the state 'warm', but this view"):
+        explored.computation((["a"], 0))
+
+
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
 def test_the_layers_are_the_embedders(models, model):
     for example in models[model].info().examples[:2]:

@@ -162,6 +162,13 @@ def test_words_are_counted_lower_cased_and_bounded(animals_and_stones):
     assert len(count_words(corpus, 1, 3, SILENT)[0]) == 3
 
 
+def test_words_that_a_file_can_not_hold_have_no_vector(tmp_path):
+    """Found before the training and not when it is over."""
+    (tmp_path / "text.txt").write_text("a b\n", encoding="utf-8")
+    corpus = Corpus([tmp_path / "text.txt"], tokenize=lambda line: [*line.split(), "c d"])
+    assert list(count_words(corpus, 1, 0, SILENT)[0]) == ["a", "b"]
+
+
 def test_letters_that_are_taken_apart_are_words_of_whole_ones(tmp_path):
     (tmp_path / "text.txt").write_text(unicodedata.normalize("NFD", "학교 café\n"), encoding="utf-8")
     assert list(Corpus((tmp_path / "text.txt",)).sentences()) == [["학교", "café"]]

@@ -63,6 +63,10 @@ def test_wrong_settings_are_told_with_their_file(table, message):
     [
         ("sst", {"hidden_size": 300, "phrases": "all", "batch_size": 100}),
         ("snli", {"hidden_size": 300, "learning_rate": 0.0004, "placement": "both", "layer_norm": "words"}),
+        (
+            "srl",
+            {"num_layers": 8, "hidden_size": 300, "indicator_dim": 100, "optimizer": "adadelta", "clip_value": 1.0},
+        ),
     ],
 )
 def test_the_recipes_of_the_paper_have_its_values(task, sizes):

@@ -28,6 +28,11 @@ def sentences(count: int = 60) -> list[list[str]]:
     return [[WORDS[place] for place in random.integers(len(WORDS), size=random.integers(1, 9))] for _ in range(count)]
 
 
+@pytest.fixture(autouse=True)
+def few_rows_at_a_time(monkeypatch) -> None:
+    monkeypatch.setattr(context_index, "_CHUNK_ROWS", 7)
+
+
 @pytest.fixture
 def embedder(tiny_bilm) -> Embedder:
     return Embedder(tiny_bilm)

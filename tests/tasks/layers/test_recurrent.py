@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from elmo.ops.alternating_lstm import alternating_lstm_reference
+from elmo.tasks.layers import recurrent
 from elmo.tasks.layers.recurrent import AlternatingLSTM, BiGRU, BiLSTM, CoupledLSTM, VariationalDropout
 
 
@@ -108,6 +109,15 @@ def test_dropout_is_on_the_recurrent_state_only_and_in_training_only():
     plain = lstm.eval()(vectors, mask)
     torch.testing.assert_close(trained[:, 0], plain[:, 0])  # the first step has no previous state
     assert not torch.allclose(trained[0, 4], plain[0, 4])
+
+
+def test_what_recurrent_dropout_keeps_is_scaled(monkeypatch):
+    monkeypatch.setattr(recurrent, "kept", lambda masks, _: torch.ones_like(masks))
+    lstm, (vectors, mask) = layer(recurrent_dropout=0.75), rows()
+    trained = lstm(vectors, mask)
+    for own in lstm.layers:
+        own.state_weight.data.mul_(4)
+    torch.testing.assert_close(trained, lstm.eval()(vectors, mask))
 
 
 def test_all_weights_have_gradients():

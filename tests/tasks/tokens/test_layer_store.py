@@ -17,8 +17,9 @@ def vectors(sentence: list[str], seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(3, len(sentence) + 2, 4)).astype(np.float32)
 
 
-def store(cache, dtype="float32", model_hash="ab" * 32) -> LayerStore:
-    encoder = SimpleNamespace(model_hash=model_hash, num_layers=3, layer_dim=4, keep_boundaries=True)
+def store(cache, dtype="float32", **changes) -> LayerStore:
+    facts = {"model_hash": "ab" * 32, "num_layers": 3, "layer_dim": 4, "keep_boundaries": True}
+    encoder = SimpleNamespace(**facts | changes)
     return LayerStore(cache, encoder, dtype)
 
 
@@ -59,7 +60,8 @@ def test_an_interrupted_addition_leaves_nothing(tmp_path):
 
 def test_models_and_types_have_folders_of_their_own(tmp_path):
     store(tmp_path).add([["a"]], [vectors(["a"])])
-    assert store(tmp_path, model_hash="cd" * 32).read(["a"]) is None
+    for other in ({"model_hash": "cd" * 32}, {"keep_boundaries": False}):
+        assert store(tmp_path, **other).read(["a"]) is None
     half = store(tmp_path, dtype="float16")
     half.add([["a"]], [vectors(["a"])])
     assert half.read(["a"]).dtype == np.float16
