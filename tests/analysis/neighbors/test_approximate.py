@@ -55,10 +55,11 @@ def test_hits_are_those_of_the_exact_search_but_for_a_few(folders, monkeypatch, 
 
 
 def test_what_faiss_does_not_find_is_searched_exactly(folders, monkeypatch):
-    monkeypatch.setattr(approximate, "DEPTHS", (1,))
     exact, found = ContextIndex(folders / "exact"), ContextIndex(folders / "approximate")
     (vector,) = exact.vectors(np.array([7]), 1)
-    assert found.search(vector, 1, count=5) == exact.search(vector, 1, count=5)
+    with monkeypatch.context() as patched:
+        patched.setattr(approximate, "DEPTHS", (1,))
+        assert found.search(vector, 1, count=5) == exact.search(vector, 1, count=5)
     weights = [0.2, 0.3, 0.5]
     for asked in ((0, False), (weights, False), (1, True)):
         layer, center = asked
