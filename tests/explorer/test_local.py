@@ -37,6 +37,7 @@ TEXTS = {
         "The cafe\u0301 is closed.",
         "[MASK] <pad> the</s> bank",
         "<br>He&amp;she ##ing un@@ â€œbadâ€",
+        "<e1>He</e1> saw [the bank](https://a.b) {{of|a}} [[river]] *** START OF THE PROJECT GUTENBERG EBOOK",
         "강가에 있는 은행이 가파르다",
         "Der Fluss war sehr breit und das Wasser floss langsam durch die Stadt, während die Kinder am Ufer "
         "spielten und ihre Eltern auf einer Bank saßen, wo sie über das Wetter und den Krieg sprachen.",

@@ -13,6 +13,10 @@ const REMAINS = [
   ["tags of HTML", /<\/(?:p|i|b|u|a)>|<\/?(?:br|em|strong|span|div|li|ul|ol|h[1-6])(?![\p{L}\p{N}_])[^<>]{0,99}>/u, "remove them"],
   ["entities of HTML", /&(?:amp|lt|gt|quot|nbsp|apos|#\p{Nd}{2,6}|#x[0-9a-fA-F]{2,5});/u, "in Python html.unescape(text) reads them"],
   ["pieces of a subword tokenizer", new RegExp(`(?<![^${BLANK}])(?:\\u2581${NOT_DIGIT}[^${BLANK}]*|##${NOT_DIGIT}[\\p{L}\\p{N}_]*)|${NOT_DIGIT}@@(?![^${BLANK}])`, "u"), "join them, or take the text before that tokenizer"],
+  ["marks of entities", /<\/?e[12]>/u, "remove them"],
+  ["links of Markdown", /\]\(https?:\/\//u, "pandoc -t plain FILE writes the text alone"],
+  ["markup of a wiki", /\{\{[^{}]+\}\}|\[\[[^\[\]]+\]\]/u, "extract the text, for instance with WikiExtractor"],
+  ["the license of Project Gutenberg", /\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/u, "cut off what stands before and behind the book"],
   ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
 ];
 
