@@ -1,5 +1,6 @@
 """Worker processes: what they return and raise comes back, and none outlives the pool."""
 
+import io
 import os
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import TextError
+from elmo.process import worker_pool
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by
 
 
@@ -80,3 +82,18 @@ def test_other_calls_end_at_once(tmp_path):
         begun(tmp_path / "saved")
     assert isinstance(future.exception(), WorkerDied)
     assert not (tmp_path / "saved").exists()
+
+
+def test_an_answer_is_whole_even_if_the_system_takes_it_in_parts():
+    """As it does when the process is stopped (Ctrl-Z) while it waits for a full pipe."""
+
+    class InParts(io.RawIOBase):
+        content = b""
+
+        def write(self, content):
+            self.content += bytes(content[:10])
+            return min(10, len(content))
+
+    stream = InParts()
+    worker_pool._send(stream, bytes(range(256)))
+    assert worker_pool._receive(io.BytesIO(stream.content)) == bytes(range(256))

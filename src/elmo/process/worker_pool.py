@@ -186,7 +186,9 @@ def portable(error: Exception, instead: str) -> Exception:
 
 
 def _send(stream: IO[bytes], content: bytes) -> None:
-    stream.write(_LENGTH.pack(len(content)) + content)
+    rest = memoryview(_LENGTH.pack(len(content)) + content)
+    while rest:  # a process that is stopped (Ctrl-Z) while it waits for a full pipe has written a part when it goes on
+        rest = rest[stream.write(rest) :]
     stream.flush()
 
 
