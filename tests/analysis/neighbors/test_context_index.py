@@ -313,6 +313,15 @@ def test_headers_that_make_no_sense_are_refused(folder):
         (folder / name).write_bytes(content)
 
 
+def test_more_text_may_be_in_an_index_the_more_tokens_it_has(folder, monkeypatch):
+    monkeypatch.setattr(index_files, "_LEAST_TOKENS", 1)
+    monkeypatch.setattr(index_files, "_TOKEN_BYTES", len("밥 money".encode()))
+    num_tokens = len(ContextIndex(folder))
+    (folder / "words.txt").write_text("money\n" * 2 * num_tokens)
+    with pytest.raises(TextError, match=r"words\.txt: can't be read \(it has more than .* bytes"):
+        ContextIndex(folder)
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
     for name in ("index.json", "words.txt", "starts.npy"):
         (folder / name).rename(folder / "kept")

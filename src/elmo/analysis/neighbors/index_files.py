@@ -23,8 +23,8 @@ from elmo.shapes import Float, Int, Shaped
 SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
 TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "lengths.npy"
-# A text file of an index: a million tokens of 1,000 bytes.
-_TEXT_BYTES = 1 << 30
+# A text file of an index holds so many bytes for each token, and for a million if it has fewer.
+_TOKEN_BYTES, _LEAST_TOKENS = 1000, 1_000_000
 _ANOTHER_SUM = f"doesn't have the SHA-256 noted in {FACTS_FILE}"
 
 LayerFile = Float[np.ndarray, "rows dim"]
@@ -178,7 +178,7 @@ def _facts(folder: Path) -> IndexFacts:
 
 def _text(path: Path, facts: IndexFacts) -> list[str]:
     try:
-        content = read_bytes(path, limit=_TEXT_BYTES)
+        content = read_bytes(path, limit=_TOKEN_BYTES * max(facts.num_tokens, _LEAST_TOKENS))
     except OSError as error:
         raise _damaged(path, f"can't be read ({error.strerror})") from None
     if hashlib.sha256(content).hexdigest() != facts.sha256[path.name]:
