@@ -9,6 +9,7 @@ import pytest
 from elmo.analysis.plots import draw
 from elmo.cli.verbs import analyze, context2vec, index, reproduce
 from elmo.cli.verbs.analyze import geometry, pos
+from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, OutputError, TextError, TextWarning
 
 CORPUS = Path(__file__).parents[2] / "analysis" / "senses" / "corpus"
@@ -119,6 +120,8 @@ def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
     assert "first sense" in page and "biLM, mean of layers" in page and "random biLM, layer 2" in page
     record = json.loads((tmp_path / "out.json").read_text())
     assert len(record["systems"]) == 2 + 4 + 3 and record["data"]["train"]["file"] == "train.data.xml"
+    keys = [CORPUS / f"{name}.gold.key.txt" for name in ("train", "t")]
+    assert record["data"]["keys"] == [{"file": path.name, "sha256": file_hash(path)} for path in keys]
     with pytest.raises(OutputError, match="exists"):
         analyze.main(command)
     assert analyze.main([*command, "--force", "--json"]) == 0
@@ -195,6 +198,7 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     assert set(encoders) <= record["encoders"].keys()
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
+    assert name != "precision" or [one["file"] for one in files] == ["play.data.xml", "play.gold.key.txt"]
     assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", "CoVe, layer 2", *encoders[2:]))
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
     if name != "geometry":

@@ -26,6 +26,12 @@ class SenseFiles:
     dev: Path | None = None
     """With it, the k nearest training instances vote too; k is what is best on this set, for each layer."""
 
+    def by_name(self) -> dict[str, Path | tuple[Path, ...]]:
+        """All files, by what a record calls them; "keys" are those of the corpora, in their order."""
+        given = {name: file for name, file in vars(self).items() if file is not None}
+        corpora = (self.train, *self.tests, *filter(None, [self.dev]))
+        return {**given, "keys": tuple(map(key_file, corpora))}
+
 
 @dataclass(frozen=True)
 class TestSet:

@@ -61,7 +61,7 @@ def record_of(arguments: Arguments) -> Record:
     beginning = begun(
         "precision",
         encoders=described(arguments.encoders, encoders),
-        data={"corpus": arguments.corpus},
+        data={"corpus": arguments.corpus, "keys": key_file(arguments.corpus)},
         settings={name: getattr(arguments, name) for name in ("queries", "occurrences", "seed", "center")},
     )
     return beginning | found.record()

@@ -45,7 +45,7 @@ def record_of(arguments: Arguments) -> Record:
     beginning = begun(
         "wsd",
         encoders=described(arguments.encoders, encoders),
-        data={name: file for name, file in vars(files).items() if file is not None},
+        data=files.by_name(),
         settings={},
     )
     return beginning | found.record()
