@@ -77,7 +77,7 @@ def test_skipped_lines_keep_their_place_and_are_listed(tmp_path):
     assert f"{path}:4: not valid UTF-8 (byte 0xE9 at column 1)" in listed[1][1]
 
 
-def test_korean_in_cp949_is_told_from_other_encodings(tmp_path):
+def test_an_encoding_is_named_only_if_its_letters_show_it(tmp_path):
     path = tmp_path / "text.txt"
     path.write_bytes("번호,본문\r\n".encode("cp949"))
     with pytest.raises(TextError, match="it looks like Korean in CP949, as Excel saves it. Use --encoding cp949"):
@@ -93,6 +93,13 @@ def test_korean_in_cp949_is_told_from_other_encodings(tmp_path):
             list(read_sentences(path))
     path.write_bytes("déjà été naïf Größe\n".encode("latin-1"))
     with pytest.raises(TextError, match="Use --encoding latin-1"):
+        list(read_sentences(path))
+    for text, other in (("был", "cp1251"), ("雨", "shift_jis"), ("비", "cp949"), ("5 €", "cp1252")):
+        path.write_bytes(text.encode(other))
+        with pytest.raises(TextError, match=r"few letters don't show which encoding .* its own one \(latin-1, cp1250"):
+            list(read_sentences(path))
+    path.write_bytes("it’s been été\n".encode("cp1252"))
+    with pytest.raises(TextError, match="Use --encoding cp1252"):
         list(read_sentences(path))
     path.write_bytes("That …".encode()[:-1] + b"\r\nOne\n")
     with pytest.raises(TextError, match="a character of UTF-8 is cut off or damaged"):

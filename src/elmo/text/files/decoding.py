@@ -27,6 +27,10 @@ _BOM = _MARK.encode()
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _LEAST_SHARE_OF_SYLLABLES = 0.9
 _LONGEST_OF_LATIN = 4
+# A letter with an accent beside one without, or a mark of Windows beside it, as hardly any other script has them.
+_IN_LATIN_WORD = re.compile(rb"[A-Za-z][\x91-\x94\xc0-\xff]|[\x91\x93\xc0-\xff][A-Za-z]")
+_OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
+_ANY = "with its own one (latin-1, cp1250, cp1251, koi8_r, cp949, shift_jis, euc_jp, gb18030, big5, ...)"
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
 
@@ -159,9 +163,10 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
     if _is_korean(line):
         return f"{what}: it looks like Korean in CP949, as Excel saves it. {_reencoded('cp949', remedy)}"
     if max(map(len, _HIGH.findall(line)), default=0) >= _LONGEST_OF_LATIN:
-        other = "with its own one (shift_jis, euc_jp, gb18030, big5, cp1251, koi8_r, ...)"
-        return f"{what}: it looks like another script than Latin. {_reencoded(other, remedy)}"
-    return f"{what}. {_reencoded('latin-1', remedy)}"
+        return f"{what}: it looks like another script than Latin. {_reencoded(_ANY, remedy)}"
+    if not _IN_LATIN_WORD.search(line):
+        return f"{what}: its few letters don't show which encoding they are in. {_reencoded(_ANY, remedy)}"
+    return f"{what}. {_reencoded('cp1252' if _OF_WINDOWS.search(line) else 'latin-1', remedy)}"
 
 
 def _reencoded(encoding: str, remedy: Remedy) -> str:
