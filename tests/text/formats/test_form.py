@@ -110,13 +110,18 @@ def test_documents_of_other_programs_are_named(tmp_path):
 )
 def test_the_step_that_is_named_leads_to_the_words(tmp_path, kind, first):
     path, _ = written(tmp_path, kind)
+    assert followed(path) == first
+
+
+def followed(path: Path, field: str = "text") -> str:
+    """The first sentence of the file that is written as the message about `path` says."""
     with pytest.raises(TextError) as refused:
-        list(read_sentences(path))
+        list(read_sentences(path, field=field))
     command = re.search(r"((?:sed|cut) .*?) OLD > NEW", str(refused.value))
-    new = subprocess.check_output(f"{command[1]} {path}", shell=True)
-    (tmp_path / "new").write_bytes(new)
-    columns = "conll" if "--format conll" in str(refused.value) else "auto"
-    assert " ".join(next(it for it in read_sentences(tmp_path / "new", format=columns) if it)) == first
+    new = path.with_name("new")
+    new.write_bytes(subprocess.check_output(f"{command[1]} '{path}'", shell=True))
+    columns = "conll" if field != "text" or "--format conll" in str(refused.value) else "auto"
+    return " ".join(next(it for it in read_sentences(new, format=columns, field=field) if it))
 
 
 @pytest.mark.parametrize("kind", ["a JSON array", "XML", "FASTA", "Leipzig", "a token per line", "CoNLL-U as text"])
@@ -133,6 +138,24 @@ def test_a_column_that_is_named_is_read_and_one_that_cannot_be_words_is_not(tmp_
         list(read_sentences(path, field="1"))
     path, _ = written(tmp_path, "CoNLL-U as .conll")
     assert list(read_sentences(path, field="2")) == RIGHT
+
+
+def test_later_parts_of_words_are_read_from_the_column_that_has_them(tmp_path):
+    path = tmp_path / "conll08.conll"
+    rows = ["1 The the DT DT The the", "2 buy-back buy-back NN NN buy buy", "3 _ _ _ _ - -", "4 _ _ _ _ back back"]
+    text = "\n\n".join(["1\ta_b\t_\tX\tX\ta_b\t_\n2\t_\t_\tX\tX\t_\t_", "\n".join(rows).replace(" ", "\t")])
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TextError, match=r"conll08.conll:6: column 2 has '_' .* '-' in column 6. Use --field 6"):
+        list(read_sentences(path, field="2"))
+    assert list(read_sentences(path, field="2", errors="skip")) == [["a_b", "_"], []]
+    assert list(read_sentences(path, field="6")) == [["a_b", "_"], ["The", "buy", "-", "back"]]
+
+
+def test_languages_before_words_are_cut_off_in_any_column(tmp_path):
+    for separator in ("\t", " "):
+        path = tmp_path / "tags_first.conll"
+        path.write_text("".join(f"O{separator}{w}\n" for w in ("en:Rain", "en:in", "en:en:x")), encoding="utf-8")
+        assert followed(path, "2") == "Rain in en:x"
 
 
 def test_rows_of_multiword_tokens_are_left_out_of_a_column_beside_their_numbers(tmp_path):

@@ -209,6 +209,18 @@ def words_alone(sentence: ColumnSentence) -> ColumnSentence:
     return replace(sentence, rows=rows, lines=lines)
 
 
+def column_of_parts(rows: Sequence[Sequence[str]], column: int) -> int | None:
+    """The column, from 0, with the parts of words that `column` has whole, with "_" for their later parts, as in
+    CoNLL-2008; None: the rows of this sentence have no such words."""
+    later = [row for row in rows if row[column : column + 1] == ["_"]]
+    whole = [row for row in rows if column < len(row) and row[column] != "_"]
+    for other in range(len(later[0]) if later and whole else 0):
+        begun = sum(row[column].startswith(row[other]) for row in whole)
+        if other != column and 2 * begun > len(whole) and all(row[other] not in ("_", "") for row in later):
+            return other
+    return None
+
+
 def why_not_words(sentences: Iterable[Sequence[Sequence[str]]], column: int) -> str | None:
     """What shows that the words aren't in `column`, from 0, of these rows; None: nothing does."""
     values = [[row[column] for row in rows] for rows in sentences if rows and column < len(rows[0])]
@@ -258,9 +270,10 @@ def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int
         )
     languages = {match and match[1] for match in map(_LANGUAGE.match, values)}
     if len(values) >= _FEWEST_OF_A_LANGUAGE and len(languages) == 1 and (language := languages.pop()):
+        before, kept = (f"(([^[:blank:]]*[[:blank:]]+){{{column}}})", r"\1") if column else ("", "")
         raise TextError(
             f"{name}: all words (column {column + 1}) begin with {language!r}, as in WikiANN: {values[0]!r:.60}. "
-            f"Cut it off: sed -E 's/^{language}//' OLD > NEW"
+            f"Cut it off: sed -E 's/^{before}{language}/{kept}/' OLD > NEW"
         )
 
 
