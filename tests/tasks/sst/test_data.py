@@ -1,5 +1,10 @@
 """Labelled sentences are read from trees and columns, and every fault is named by its line."""
 
+import re
+import shutil
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,3 +223,46 @@ def test_lines_that_can_not_be_decoded_are_left_out_and_counted(tmp_path):
     (tmp_path / "cut").write_bytes(b"1\tfine\n0\tna\xefve\n")
     with pytest.warns(TextWarning, match="1 in all .*cut:2: "):
         assert len(read_labelled(tmp_path / "cut", ClassifierSettings(errors="skip"))) == 1
+
+
+KLUE = """[
+    {
+        "guid": "ynat-v1_train_00000",
+        "title": "유튜브\\n\\"지원\\" 운영",
+        "url": "https://news.naver.com/main/read.nhn?mode=LS2D&mid=shm&sid1=105&sid2=227",
+        "label": "IT과학"
+    },
+    {"title": "어버이날 맑다가", "label": "생활문화", "annotations": {"annotators": ["13"]}}
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "examples"),
+    [
+        (KLUE, [(["유튜브", '"지원"', "운영"], "IT과학"), (["어버이날", "맑다가"], "생활문화")]),
+        ('[{"class": 1, "a b\'c": "good film"}, {"class": 0, "a b\'c": "bad\\tfilm"}]', None),
+        ('{"text": "good film", "label": 1}\n\n{"text": "bad\\tfilm", "label": 0}\n', None),
+        ('Text,"Label"\n"good\n film",1\nbad film,0\n', None),
+    ],
+)
+def test_json_and_csv_are_refused_with_a_command_that_makes_columns(tmp_path, content, examples):
+    with pytest.raises(TextError, match="a label and a sentence with a tab between them. Make such a file: ") as caught:
+        read(tmp_path, content)
+    command = str(caught.value).partition("Make such a file: ")[2]
+    if not shutil.which(command.split()[0]):
+        pytest.skip(f"{command.split()[0]} isn't installed")
+    (tmp_path / "OLD").write_text(content, encoding="utf-8")
+    command = re.sub("^python", sys.executable, command)
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, timeout=60)
+    found = read_labelled(tmp_path / "NEW.tsv", ClassifierSettings())
+    assert [(one.tokens, one.label) for one in found] == (examples or [(["good", "film"], "1"), (["bad", "film"], "0")])
+
+
+def test_where_no_field_is_known_to_have_labels_it_is_to_be_named(tmp_path):
+    with pytest.raises(TextError, match='with the name of your field in place of LABEL, jq -r .*LABEL.*\\."title"'):
+        read(tmp_path, KLUE.replace("label", "topic"))
+
+
+def test_columns_that_only_begin_like_json_are_read(tmp_path):
+    assert [one.label for one in read(tmp_path, "[+]\tgood film\n{-}\tbad film\n")] == ["[+]", "{-}"]

@@ -1,10 +1,13 @@
 """Labelled sentences: trees, or tab-separated columns -> `LabelledSentence`."""
 
+import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from elmo.disk.bounded import shown
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.labels import require_label_column
@@ -77,6 +80,8 @@ def _wrong(where: str, what: str) -> TextError:
 
 _LABEL_NAMES = ("label", "gold_label", "sentiment", "class")
 _TEXT_NAMES = ("sentence", "text", "document", "review")
+# Of JSON; one of KLUE's has 40.
+_LINES_OF_AN_OBJECT = 200
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
         if is_tree:
             found = list(_trees(numbered, name, on_bad))
         else:
+            _require_columns([line for _, line in numbered], name)
             settings = _with_names(numbered[0][1], settings)
             found = list(_rows(numbered[settings.header :], name, settings, on_bad))
             _require_labels(numbered[settings.header :], name, settings)
@@ -139,15 +145,47 @@ def _is_tree(line: str) -> bool:
     return line.lstrip().startswith("(") and "\t" not in line
 
 
+def _require_columns(lines: Sequence[str], name: str) -> None:
+    """TextError for objects of JSON and for CSV, with a command that makes columns of them."""
+    if all(_known(lines[0].replace('"', "").lower().split(","))):
+        what = "is CSV"
+        cells = "(' '.join(cell.split()) for cell in row)"
+        command = f"python -c \"import csv, sys; [print(*{cells}, sep='\\t') for row in csv.reader(sys.stdin)]\" < OLD"
+    else:
+        start = "\n".join(lines[:_LINES_OF_AN_OBJECT]).lstrip()
+        is_array = start.startswith("[")
+        try:
+            first, _ = json.JSONDecoder().raw_decode(start.removeprefix("[").lstrip())
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(first, dict):
+            return
+        label, text = _known(list(first))
+        texts = {key: value for key, value in first.items() if isinstance(value, str) and key != label}
+        text = text or max(texts, key=lambda key: len(texts[key].split()), default=None)
+        what = f"holds JSON objects with the fields {shown(list(first))}"
+        fields = ", ".join(f".{json.dumps(key, ensure_ascii=False)}" for key in (label or "LABEL", text or "TEXT"))
+        made = rf'{".[]" if is_array else "."} | [{fields}] | map(tostring | gsub("\\s+"; " ")) | join("\t")'
+        command = f"{'' if label else 'with the name of your field in place of LABEL, '}jq -r {shlex.quote(made)} OLD"
+    raise TextError(
+        f"{name}: {what}, but a line must be a tree, or a label and a sentence with a tab between them. Make such a "
+        f"file: {command} > NEW.tsv"
+    )
+
+
+def _known(names: Sequence[str]) -> tuple[str | None, str | None]:
+    """Which of these names are those of the labels and of the texts."""
+    label, text = (next((name for name in known if name in names), None) for known in (_LABEL_NAMES, _TEXT_NAMES))
+    return label, text
+
+
 def _with_names(line: str, settings: ClassifierSettings) -> ClassifierSettings:
     """The settings with the columns that a first line names, as those of SST-2 and NSMC do."""
     names = [name.strip().lower() for name in line.split("\t")]
-    label, text = (
-        next((names.index(name) + 1 for name in known if name in names), 0) for known in (_LABEL_NAMES, _TEXT_NAMES)
-    )
-    if settings.header or not label or not text:
+    label, text = _known(names)
+    if settings.header or label is None or text is None:
         return settings
-    return replace(settings, label_column=label, text_column=text, header=True)
+    return replace(settings, label_column=names.index(label) + 1, text_column=names.index(text) + 1, header=True)
 
 
 def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: BadLine | None) -> Iterator[LabelledSentence]:
