@@ -3,8 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -91,39 +89,6 @@ def test_documents_of_other_programs_are_named(tmp_path):
             list(read_sentences(path, format="text", errors="skip", encoding="latin-1"))
 
 
-@pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
-@pytest.mark.parametrize(
-    ("kind", "first"),
-    [
-        ("Brown of NLTK", "The bank was steep ."),
-        ("Peking", "1-1 中国 人民 讲话 ， 人民 讲话 。"),
-        ("factors of Moses", "Rain fell ."),
-        ("PubTator", "Rain fell."),
-        ("M2", "Rain fall ."),
-        ("AMR", "Rain fell ."),
-        ("LibriSpeech", "RAIN FELL"),
-        ("labels of sentiment", "rain fell"),
-        ("vertical text", "Anna left Rome"),
-        ("MeCab", "비 가"),
-        ("WikiANN", "Anna left Rome ."),
-    ],
-)
-def test_the_step_that_is_named_leads_to_the_words(tmp_path, kind, first):
-    path, _ = written(tmp_path, kind)
-    assert followed(path) == first
-
-
-def followed(path: Path, field: str = "text") -> str:
-    """The first sentence of the file that is written as the message about `path` says."""
-    with pytest.raises(TextError) as refused:
-        list(read_sentences(path, field=field))
-    command = re.search(r"((?:sed|cut) .*?) OLD > NEW", str(refused.value))
-    new = path.with_name("new")
-    new.write_bytes(subprocess.check_output(f"{command[1]} '{path}'", shell=True))
-    columns = "conll" if field != "text" or "--format conll" in str(refused.value) else "auto"
-    return " ".join(next(it for it in read_sentences(new, format=columns, field=field) if it))
-
-
 @pytest.mark.parametrize("kind", ["a JSON array", "XML", "FASTA", "Leipzig", "a token per line", "CoNLL-U as text"])
 def test_a_format_given_by_hand_is_taken_as_it_is(tmp_path, kind):
     path, _ = written(tmp_path, kind)
@@ -149,13 +114,6 @@ def test_later_parts_of_words_are_read_from_the_column_that_has_them(tmp_path):
         list(read_sentences(path, field="2"))
     assert list(read_sentences(path, field="2", errors="skip")) == [["a_b", "_"], []]
     assert list(read_sentences(path, field="6")) == [["a_b", "_"], ["The", "buy", "-", "back"]]
-
-
-def test_languages_before_words_are_cut_off_in_any_column(tmp_path):
-    for separator in ("\t", " "):
-        path = tmp_path / "tags_first.conll"
-        path.write_text("".join(f"O{separator}{w}\n" for w in ("en:Rain", "en:in", "en:en:x")), encoding="utf-8")
-        assert followed(path, "2") == "Rain in en:x"
 
 
 def test_rows_of_multiword_tokens_are_left_out_of_a_column_beside_their_numbers(tmp_path):

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import SPAN_TAG
+from elmo.text.formats.known_forms import known_form
 
 
 @dataclass(frozen=True)
@@ -25,46 +26,14 @@ class Sign:
 
 
 _LINES_LOOKED_AT = 50
-# What nothing but one form has in its first lines, and what to do with it.
-_FORMS = [
-    (
-        "subtitles",
-        r"WEBVTT|(?:[^\n]*\n){0,8}(?:(?:\d+:)?\d+:\d\d[.,]\d+(?: --> |,\d+:)|\[\d+:\d\d[.:]\d\d\])",
-        "Write their text alone into a file",
-    ),
-    ("LaTeX", r"\\documentclass", "Extract its text first: detex FILE, or pandoc -t plain FILE"),
-    (
-        "labels and texts of fastText",
-        r"(?:.*\n)*__label__",
-        "Cut the labels off: sed -E 's/^(__label__[^ ]+ +)+//' OLD > NEW",
-    ),
-    (
-        "PubTator",
-        r"\d+\|[ta]\|",
-        "Write titles and abstracts alone: sed -nE 's/^[0-9]+\\|[ta]\\|//p' OLD > NEW",
-    ),
-    (
-        "annotations beside a text, as of brat",
-        r"T\d+\t\S+ \d+ \d+|[EARMN]\d+\t\S+[ :](?:\S+:)?[TE]\d+|\*\t\S+ T\d+|#\d+\t\S+ [TEAR]\d+\t"
-        r'|c=".*" \d+:\d+ \d+:\d+\|\|',
-        "Name the text that they are about",
-    ),
-    (
-        "corrections in M2",
-        r"S .*\n(?:.*\n)*A -?\d+ -?\d+\|\|\|",
-        "Write the sentences alone: sed -n 's/^S //p' OLD > NEW",
-    ),
-    ("AMR", r"(?:.*\n)*# ::(?:id|snt) ", "Write the sentences alone: sed -n 's/^# ::snt //p' OLD > NEW"),
-    ("messages of gettext", r"(?:.*\n)*msgid \"", "Write their text alone into a file"),
-    ("a transcript in CHAT", r"@(?:UTF8|Begin)\b", "Write its utterances alone into a file, with CLAN or pylangacq"),
-    ("Constraint Grammar", r"\"<\S+>\"\n+\"", "Write its words alone into a file"),
-    ("a TextGrid of Praat", r"File type = \"oo", "Write its words alone into a file"),
-    ("a model of n-grams (ARPA)", r"\\data\\\n", "Name the text that it was made from"),
-    ("a database of Toolbox", r"\\_sh v\d", "Write its texts alone into a file"),
-]
-_KNOWN = [(what, re.compile(pattern), step) for what, pattern, step in _FORMS]
-_TREE = re.compile(r"\(\s*(?:\(\s*)?[A-Z\d][A-Z\d.-]*\s*\(")
+# A node with a node in it; of Floresta with its form behind its function ("UTT+np").
+_TREE = re.compile(r"\(\s*(?:\(\s*)?[A-Z\d][A-Z\d.-]*(?:\+[\w-]+)?\s*\(")
 _LEAF = re.compile(r"\([^\s()]+(?: [^\s()]+){1,2}\)\s*\)|\([A-Z-]+(?: [^\s()]+)+\)")
+_WORDS_OF_TREES = (
+    r"Write a word per line: sed -E '/^#/d; s/^\(/\n(/; s/\(-NONE- [^()]*\)//g; s/\(([^ ()]+)\)/ \1 /g; "
+    r"s/\([^ ()]+ ([^()]+)\)/ \1 /g; s/\([^ ()]*|\)//g; s/^ +| +$//g; s/\n +/\n/; s/ +/\n/g; /^$/d' OLD > NEW; "
+    "use --format conll"
+)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?::[-+\d.eE]+)?")
 _ID = re.compile(r"\d+(?:-\d+)?")
 _TAG = re.compile(r"[A-Z][A-Z0-9$+:|-]*|[^\w\s]+")
@@ -89,12 +58,11 @@ def sign_of_annotation(filled: Sequence[str]) -> Sign | None:
     lines = [line.strip() for line in filled[:_LINES_LOOKED_AT]]
     rows = [line.split() for line in lines]
     shown = f"({lines[0][:40]!r})"
-    start = "\n".join(lines)
-    for what, pattern, step in _KNOWN:
-        if pattern.match(start):
-            return Sign(f"{what} {shown}", step)
-    if _TREE.match(start) and _LEAF.search(" ".join(lines[:9])):
-        return Sign(f"trees in brackets {shown}", "Write their words alone, a sentence per line")
+    if known := known_form(lines):
+        return Sign(f"{known[0]} {shown}", known[1])
+    nodes = [line for line in lines if line[0] != "#"]
+    if _TREE.match("\n".join(nodes)) and _LEAF.search(" ".join(nodes[:9])):
+        return Sign(f"trees in brackets {shown}", _WORDS_OF_TREES)
     if all(line.startswith("['") and line.endswith("']") for line in lines):
         return Sign(f"lists of Python {shown}", 'Write the lists with json.dumps, an object {"text": [...]} per line')
     if len(lines) > 1 and len(counts := {line.count(" ||| ") for line in lines}) == 1 and counts != {0}:

@@ -140,8 +140,9 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
         # Only columns can be named by their number.
         return "conllu" if field == DEFAULT_FIELD and is_conllu(filled) else named
     if named in ("csv", "tsv") and field not in {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}:
-        sign = sign_of_columns(lines) if field == DEFAULT_FIELD else None
-        if sign is not None and sign.format is not None:
+        annotation = sign_of_annotation(filled)
+        sign = (annotation or sign_of_columns(lines)) if field == DEFAULT_FIELD else None
+        if sign is not None and (annotation or sign.format is not None):
             _refuse(sign, name, "a table with a text in each row", named)
     return named
 

@@ -1,0 +1,162 @@
+"""Small files of texts with more than words, in forms that people publish or export, with own words.
+
+The name, the content, a part of the message with which it is refused, and the first sentence of what the command in
+that message writes; None: it has no command.
+"""
+
+
+def _messages(form: str, *said: str) -> str:
+    """`form` has {n} for the minute, {who} and {said}; a message of two lines goes on without time and name."""
+    return "".join(form.format(n=21 + n, who=("Ann", "Bo B")[n % 2], said=it) + "\n" for n, it in enumerate(said))
+
+
+_SAID = ("rain fell: much", "Photo", "where?\nat home", "😀 ok")
+_KAKAO = "앤 님과 카카오톡 대화\n저장한 날짜 : "
+_KLUE = "## 토큰, 레이블 구분자 : \\t\n## 주석 : ##\n## 칼럼명 : {}\n## klue-{}\t{}\n{}\n## klue-{}\t비.\n비\tO\n.\tO\n"
+_CCG = (
+    "ID=a.1 PARSER=GOLD NUMPARSE=1\n"
+    "(<T S[dcl] 1 2> (<T NP 0 1> (<L N NNP NNP Rain N>) ) (<T S[dcl]\\NP 0 2> "
+    "(<L (S[dcl]\\NP)/NP VBD VBD fell (S[dcl]\\NP_2)/NP_3 {fall.01}>) (<L . . . . .>) ) ) \n"
+)
+
+ANNOTATED: dict[str, tuple[str, str, str, str | None]] = {
+    "KakaoTalk, Android": (
+        "kakao.txt",
+        f"{_KAKAO}2023년 5월 1일 오후 3:21\n\n\n2023년 4월 30일 오후 3:21\n"
+        + _messages("2023년 4월 30일 오후 3:{n}, {who} : {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "KakaoTalk, iOS": (
+        "kakao.txt",
+        f"{_KAKAO}2023. 5. 1. 오후 3:21\n\n2023년 4월 30일 일요일\n2023. 4. 30. 오후 3:20: 앤님이 들어왔습니다.\n"
+        + _messages("2023. 4. 30. 오후 3:{n}, {who} : {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "KakaoTalk, Windows": (
+        "kakao.txt",
+        f"{_KAKAO}2023-05-01 15:21:10\n\n--------------- 2023년 4월 30일 일요일 ---------------\n"
+        + _messages("[{who}] [오후 3:{n}] {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "KakaoTalk in English": (
+        "kakao.txt",
+        "KakaoTalk Chats with Ann\nDate Saved : Apr 30, 2023, 3:21 PM\n\nApr 30, 2023, 3:21 PM\n"
+        + _messages("April 30, 2023 at 3:{n}\u202fPM, {who} : {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "KakaoTalk without its head": (
+        "kakao.txt",
+        _messages("[{who}] [3:{n} PM] {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "WhatsApp, Android": (
+        "whatsapp.txt",
+        "30.04.23, 15:20 - Messages and calls are encrypted.\n" + _messages("30.04.23, 15:{n} - {who}: {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "WhatsApp, iOS": (
+        "whatsapp.txt",
+        _messages("\u200e[4/30/23, 3:{n}:10\u202fPM] {who}: {said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "LINE": (
+        "line.txt",
+        "[LINE] Chat history with Ann\nSaved on: 2023/04/30, 15:21\n\nSun, 04/30/2023\n"
+        + _messages("15:{n}\t{who}\t{said}", *_SAID),
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "Switchboard": (
+        "sw1.utt",
+        "*x*  *x*\nFILENAME:  1_2\nTOPIC#:  3\n====\n\nsd          A.1 utt1: {D So, } rain [ fall, + fell ]. /\n"
+        "b          @B.2 utt1: <Laughter> Yeah. /\n",
+        "a transcript of Switchboard",
+        "So, rain fall, fell .",
+    ),
+    "Switchboard, turns": (
+        "sw1.dff",
+        "A.1:  Rain fell, -/\n\nB.2:  Yes.  /\n",
+        "a transcript of Switchboard",
+        "Rain fell,",
+    ),
+    "CCGbank": ("wsj.auto", _CCG, "derivations of CCGbank", "Rain fell ."),
+    "Flickr30k": (
+        "results.token",
+        "".join(f"9{n}.jpg#{n}\tRain fell{' again' * n} .\n" for n in range(5)),
+        "a table with tabs .*--format tsv --field 2",
+        None,
+    ),
+    "Floresta": (
+        "floresta.ptb",
+        "####\n#A treebank\n####\n\n#1 A1-1 Chuva\n(UTT+np (>N+art A)\n        (H+n chuva)\n"
+        "        (N<+adj fria)\n        (.))\n\n#2 A1-2 Ela\n(STA+fcl (SUBJ+np (H+pron Ela)))\n",
+        "trees in brackets",
+        "A chuva fria .",
+    ),
+    "Sinica": (
+        "sinica",
+        "#1:1.[9] S(agent:NP(property:N‧的(head:Nhaa:她|Head:DE:的)|Head:Nab:書)|Head:VC2:看)#。(PERIODCATEGORY)\n",
+        "trees of Sinica",
+        "她 的 書 看 。",
+    ),
+    "reviews of customers": (
+        "reviews.txt",
+        "****\n* See Readme.txt\n****\n\n[t]\n[t] rain gauge \n##i got it . \n"
+        "size[+2], use[-1][u]##small ##and easy . \n",
+        "reviews with marks",
+        "rain gauge",
+    ),
+    "CRFsuite": (
+        "ner.crfsuite",
+        "O\tw[0]=Rain\tw[1]=fell\t__BOS__\nO\tw[-1]=Rain\tw[0]=fell\n\nO\tw[0]=Yes\n",
+        "features of CRFsuite",
+        "Rain fell",
+    ),
+    "NEXUS": ("a.nex", "#NEXUS\nBEGIN TAXA;\nTAXLABELS A B;\nEND;\n", "NEXUS .*FASTA first", None),
+    "SAM": (
+        "a.sam",
+        "@HD\tVN:1.6\n@SQ\tSN:c1\tLN:90\nr1\t0\tc1\t1\t60\t4M\t*\t0\t0\tACGT\tIIII\n",
+        "SAM .*FASTA",
+        None,
+    ),
+    "SAM without its head": ("b.sam", "r1\t0\tc1\t1\t60\t2S4M\t*\t0\t0\tACGTAA\tIIIIII\tNM:i:1\n", "SAM .*FASTA", None),
+    "GFF": ("a.gff", "##gff-version 3\nc1\t.\tgene\t1\t9\t.\t+\t.\tID=g1;Name=a b\n", "features of a genome", None),
+    "KLUE, dependencies": (
+        "klue-dp.tsv",
+        _KLUE.format("INDEX\tWORD_FORM", "dp_0", "안나가 왔다.", "1\t안나가\t안나 가\n2\t왔다.\t오 았 다 .\n", "dp_1"),
+        "KLUE's columns",
+        "안나가 왔다.",
+    ),
+    "KLUE, names": (
+        "klue-ner.tsv",
+        _KLUE.format("CHAR\tNE_TAG", "ner_0", "<안나:PS>가 <로마:LC>로", "안\tB-PS\n나\tI-PS\n \tO\n로\tO\n", "ner_1"),
+        "KLUE's columns",
+        "안나가 로마로",
+    ),
+    "WebAnno": (
+        "webanno.tsv",
+        "#FORMAT=WebAnno TSV 3.2\n#T_SP=webanno.custom.X|a\n\n\n#Text=Rain fell.\n"
+        "1-1\t0-4\tRain\tX\n1-2\t5-9\tfell\t_\n",
+        "WebAnno TSV 3",
+        "Rain fell.",
+    ),
+}
+
+ORDINARY = [
+    "At 10:30, Ann : came .\nRain fell at 3:21 PM, and we left : late .\nIt was 2023 .\n",
+    "[Ann] [laughs] Rain fell .\n[Bo] [at 3:21] Yes .\n[Ann] No .\n",
+    "On 30 April 2023 at 15:21, Ann wrote: rain fell .\nBo read it .\nCy left it .\n",
+    "Answers\nA.1: see page 3\nIt is late .\nWe left .\n",
+    "# Title\n\n## Part\n\nRain fell .\n\n## klue and others\n",
+    "(see (A) and (B))\nID=3 is Ann .\nHead: Ann\n#1: rain\n",
+    "S(x) is a set .\nNP (and P) differ .\n@HD is a name\n",
+    "- 2023-04-30: rain fell .\n- 2023-05-01: sun .\n- 2023-05-02: rain .\n",
+]
+"""Sentences that have a little of these forms."""
