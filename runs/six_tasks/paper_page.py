@@ -31,7 +31,7 @@ from paper_rows import (
 
 from elmo.reproduce import layer_tables, paper
 from elmo.reproduce.markdown import cautions
-from elmo.reproduce.plots import draw, draw_gains, draw_layers
+from elmo.reproduce.plots import draw, draw_finetuned, draw_gains, draw_layers
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, metric_name
 from elmo.reproduce.verdicts import AGREES, DISAGREES, UNDECIDED
@@ -56,12 +56,13 @@ def filled(page: str, folders: Folders = REPOSITORY) -> str:
 
 
 def draw_all(folders: Folders = REPOSITORY) -> None:
-    """A picture beside each record of an experiment, and one each of tables 1 and 4 to 6."""
+    """A picture beside each record of an experiment, and one each of tables 1 and 4 to 7."""
     for path in sorted(folders.records.glob("*.*.json")):
         record = read(path)
         if record.get("claims") and record["experiment"] != "table1":
             draw(record, path.with_suffix(""), (".svg",))
     draw_gains(list(folders.of("table1").values()), folders.records / "table1", (".svg",))
+    draw_finetuned([*folders.finetuned().values()], folders.records / "table7", (".svg",))
     for table in ANALYSIS_OF:
         draw_layers(table, list(folders.analyzed(table).values()), folders.records / table, (".svg",))
 
@@ -170,8 +171,14 @@ def _claims(table: str, folders: Folders) -> Iterator[str]:
     cautioned = [caution for record in folders.of(table).values() for caution in cautions(record)]
     yield from ("", *(f"- {caution}" for caution in cautioned)) if cautioned else ()
     pictures = {f"{section}.{table}": data_name(record) for section, record in folders.of(table).items()}
-    for name, data in ({table: "all systems"} if table in ANALYSIS_OF else pictures).items():
+    if table in _WHOLE:
+        pictures = {table: _WHOLE[table]}
+    for name, data in pictures.items():
         yield from ("", f"![{HEADINGS.get(table, table)}: {data}](reproduction/{name}.svg)")
+
+
+_WHOLE = dict.fromkeys(ANALYSIS_OF, "all systems") | {"table7": "all texts"}
+"""Tables with one picture, and what it shows."""
 
 
 def _layers(table: str, folders: Folders) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """The claims that docs/paper.md shows: a row for each claim and data set, made of a record, or of a plan without one.
 
 Records of experiments are docs/reproduction/SECTION.TABLE.json, as `tables.py --record` writes them; those of tables 4
-to 6 are docs/analysis/ANALYSIS-MODEL.json, of `elmo analyze`. What a plan of this folder has and no record shows is
-"not measured yet".
+to 6 are docs/analysis/ANALYSIS-MODEL.json, of `elmo analyze`; those of table 7, docs/reproduction/finetuned/TEXT.json,
+of finetuned.py. What a plan of this folder has and no record shows is "not measured yet".
 """
 
 import json
 import re
+import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +19,7 @@ from layer_claims import layer_claims
 from elmo.analysis.record import Record
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
+from elmo.reproduce import paper
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import DIGITS, TITLES, data_name, measured, with_interval
 
@@ -39,6 +41,7 @@ HEADINGS = {
     "table4": "Table 4: nearest neighbors",
     "table5": "Table 5: word senses",
     "table6": "Table 6: parts of speech",
+    "table7": "Table 7: the biLM fine-tuned on a task's text",
     "figure1": "Figure 1: how much data",
     "figure2": "Figure 2: which layers the mixes use",
     "taglm": "TagLM",
@@ -94,6 +97,11 @@ class Folders:
         """By the name of its file, the records of the analysis that is table 4, 5 or 6."""
         return {path.name: read(path) for path in sorted(self.analyses.glob(f"{ANALYSIS_OF[table]}-*.json"))}
 
+    def finetuned(self) -> dict[str, dict[str, Any]]:
+        """By text, the records of table 7, in the order of the table."""
+        paths = {text: self.records / "finetuned" / f"{text}.json" for text in paper.TABLE_7}
+        return {text: read(path) for text, path in paths.items() if path.is_file()}
+
 
 REPOSITORY = Folders(RECORDS, DOCS / "analysis")
 
@@ -128,6 +136,8 @@ def partial(record: ExperimentRecord) -> str:
 
 def rows_of(table: str, folders: Folders) -> list[Row]:
     """All claims of a table."""
+    if table == "table7":
+        return list(_finetuned_rows(folders))
     return list(_layer_rows(table, folders) if table in ANALYSIS_OF else _experiment_rows(table, folders))
 
 
@@ -173,6 +183,25 @@ def _layer_rows(table: str, folders: Folders) -> Iterator[Row]:
             elif "-en" in model:
                 command = f"elmo analyze {record['analysis']} --cove FOLDER"
                 yield Row(one.claim, model, model, NOT_YET, command, one.paper)
+
+
+def _finetuned_rows(folders: Folders) -> Iterator[Row]:
+    """One for each text of a task."""
+    claim = "an epoch on a task's text lowers its perplexity"
+    for text, (name, *scores) in paper.TABLE_7.items():
+        theirs = " -> ".join("not tuned" if score is None else f"{score}" for score in scores)
+        record = folders.finetuned().get(text)
+        if record is None:
+            yield Row(claim, text, text, NOT_YET, f"finetuned.py --texts {text}", f"{name}: {theirs}")
+        else:
+            data = record["name"] + (f", {text.partition('-')[2]}" if "-" in text else "")
+            before, after = record["perplexity"]["before"], statistics.fmean(record["perplexity"]["after"])
+            ratio, (low, high) = record["ratio"]["mean"], record["ratio"]["interval"]
+            ours = f"{before:.1f} -> {after:.1f}, x {ratio:.2f} [{low:.2f}, {high:.2f}]"
+            link = f"reproduction/finetuned/{text}.json"
+            yield Row(
+                claim, data, data_name({"task": record["task"]}), record["verdict"], link, f"{name}: {theirs}", ours
+            )
 
 
 def other_headings(folders: Folders) -> dict[str, str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elmo.reproduce.outcomes import counts_of
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS, QUEUE, BUNDLED = ROOT / "docs", ROOT / "runs" / "six_tasks", ROOT / "src" / "elmo" / "bundled"
 TRAINED = sorted((DOCS / "reproduction").glob("*.json"))
 ANALYSES = sorted((DOCS / "analysis").glob("*.json"))
+FINETUNED = sorted((DOCS / "reproduction" / "finetuned").glob("*.json"))
 ARCHIVES = sorted(QUEUE.glob("finished*/*/*.tar.xz"))
 
 BLOCK = re.DOTALL | re.MULTILINE
@@ -64,6 +66,17 @@ def of_analysis(record: Mapping[str, Any]) -> Iterator[str]:
     if not files or not all(is_hash(one["sha256"]) for one in files):
         yield "data"
     if not (record.get("tokens") or record.get("queries") or record.get("sets")):
+        yield "counts"
+
+
+def of_finetuning(record: Mapping[str, Any]) -> Iterator[str]:
+    """What a record of table 7 lacks; of each sentence it has the predictions and each model's nats."""
+    yield from of_origin(record)
+    if not is_hash(record["bilm"]):
+        yield "biLM"
+    yield from ("data" for split in ("train", "dev") if not is_hash(record["data"].get(split)))
+    sentences, models = len(record["counts"]["predictions"]), 1 + len(record["seeds"])
+    if not sentences or [len(nats) for nats in record["counts"]["nats"]] != [sentences] * models:
         yield "counts"
 
 
@@ -109,6 +122,31 @@ def test_a_record_of_trainings_says_what_it_was_made_of(path):
 @pytest.mark.parametrize("path", ANALYSES, ids=lambda path: path.stem)
 def test_a_record_of_an_analysis_says_what_it_was_made_of(path):
     assert not list(of_analysis(read(path)))
+
+
+@pytest.mark.parametrize("path", FINETUNED, ids=lambda path: path.stem)
+def test_a_record_of_table_7_says_what_it_was_made_of_and_its_counts_give_its_perplexities(path):
+    record = read(path)
+    assert not list(of_finetuning(record))
+    predictions, nats = (np.array(record["counts"][name]) for name in ("predictions", "nats"))
+    perplexities = [record["perplexity"]["before"], *record["perplexity"]["after"]]
+    # Each count is rounded to 0.005 nats.
+    rounding = 0.005 * len(predictions) / predictions.sum()
+    assert np.log(perplexities) == pytest.approx(nats.sum(axis=1) / predictions.sum(), abs=rounding)
+
+
+@pytest.mark.parametrize(
+    ("changed", "lacking"),
+    [
+        ({"date": ""}, {"date"}),
+        ({"bilm": "small-en"}, {"biLM"}),
+        ({"data": {"train": "0" * 64}}, {"data"}),
+        ({"seeds": [1, 2, 3, 4]}, {"counts"}),
+        ({"counts": {"predictions": [], "nats": [[], []]}}, {"counts"}),
+    ],
+)
+def test_a_record_of_table_7_without_its_origin_hashes_or_counts_is_refused(changed, lacking):
+    assert set(of_finetuning(read(FINETUNED[0]) | changed)) == lacking
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 And several records in one: table 1, and what the layers know beside the paper's figures.
 """
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +116,39 @@ def _with_rows(panel: Panel, names: Sequence[str], theirs: Mapping[str, float]) 
     own = {row_name(vars(dot)): dot for dot in panel.dots}
     dots = [replace(own[name], paper=theirs.get(name)) if name in own else Dot(name, "", None) for name in names]
     return replace(panel, dots=dots)
+
+
+def draw_finetuned(
+    records: Sequence[Mapping[str, Any]], path: Path, suffixes: tuple[str, ...] = SUFFIXES
+) -> list[Path]:
+    """Table 7: the perplexity of each text before and after fine-tuning, ours above the paper's; a logarithmic axis."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 1.4 + 0.5 * len(records)), layout="constrained")
+    axes = figure.subplots()
+    for place, record in enumerate(records):
+        own = record["perplexity"]["before"], statistics.fmean(record["perplexity"]["after"])
+        theirs = [value for value in paper.TABLE_7[record["text"]][1:] if value is not None]
+        for shift, ends, color, label in (
+            (-0.14, own, "C0", "here"),
+            (0.14, theirs, "C3", "the paper, on its own data"),
+        ):
+            axes.plot(ends, [place + shift] * len(ends), color=color, linewidth=1.6, label="" if place else label)
+            axes.scatter(ends[0], place + shift, s=26, facecolors="white", edgecolors=color, zorder=3)
+            axes.scatter(ends[1:], [place + shift] * len(ends[1:]), s=26, color=color, zorder=3)
+    axes.set_xscale("log")
+    ticks = [15, 25, 50, 100, 200, 400]
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(records)), [record["text"].replace("-", ", ", 1) for record in records], fontsize=8)
+    axes.set_ylim(len(records) - 0.5, -0.5)
+    axes.set_xlabel("perplexity on dev text: before (open) and after an epoch on the training text", fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    plain(axes, axis="x")
+    figure.suptitle("Table 7 of the paper: the biLM fine-tuned on a task's text", fontsize=10)
+    return _saved(figure, path, suffixes)
 
 
 def _saved(figure: Any, path: Path, suffixes: Sequence[str]) -> list[Path]:

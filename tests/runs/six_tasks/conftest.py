@@ -74,6 +74,12 @@ def unseen_words(load_script) -> ModuleType:
     return load_script("runs/six_tasks/unseen_words.py")
 
 
+@pytest.fixture(scope="session")
+def finetuned(load_script) -> ModuleType:
+    """What fine-tunes the biLM on the text of a task."""
+    return load_script("runs/six_tasks/finetuned.py")
+
+
 @pytest.fixture
 def place(tmp_path: Path, tiny_bilm) -> Path:
     """A plan of two tasks with their data, a model and static vectors."""

@@ -1,0 +1,146 @@
+"""The paper's table 7: the biLM's perplexity on a task's dev text, before and after an epoch on its training text.
+
+    nice -n 15 python runs/six_tasks/finetuned.py FOLDER --data DATA --model small-en
+    python runs/six_tasks/finetuned.py FOLDER --data DATA --model small-en --record docs/reproduction/finetuned
+
+The text of a task is each sentence of its files once, without the labels; of questions and their articles there are
+two texts, as in the paper. `elmo finetune` with its default settings reads the training text once, with each seed. The
+models are FOLDER/TEXT/seed-N/model; TEXT.json is the record of a text. What is done isn't done again, and a killed run
+goes on where it was.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from tables import PLAN, exit_code
+
+from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
+from elmo.corpus.shards import TrainingData
+from elmo.disk.atomic import write_file
+from elmo.disk.bounded import file_hash
+from elmo.disk.json_file import read_record, read_toml, write_json
+from elmo.lm.named_model import load_language_model
+from elmo.lm.perplexity import scores
+from elmo.ops.native.threads import num_threads
+from elmo.pretrain.run.finetune import finetune, resume_finetuning
+from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.process.environment import provenance
+from elmo.reproduce.verdicts import AGREES, DISAGREES, UNDECIDED, resampled_scores
+from elmo.tasks.registry import find
+
+TEXTS = {
+    "squad-articles": ("squad", 1),
+    "squad-questions": ("squad", 0),
+    "snli": ("snli", None),
+    "srl": ("srl", None),
+    "coref": ("coref", None),
+    "ner": ("ner", None),
+    "sst": ("sst", None),
+}
+"""Text -> section of plan.toml, and the place of its sentence in an example where an example has several texts."""
+SPLITS = ("train", "dev")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Trains and writes the records; the exit code."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("folder", type=Path, help="where the models are kept")
+    made.add_argument("--data", type=Path, required=True, help="folder of the data sets that plan.toml names")
+    made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
+    made.add_argument("--texts", nargs="+", choices=TEXTS, default=[*TEXTS])
+    made.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    made.add_argument("--record", type=Path, metavar="FOLDER", help="copy the records there")
+    given = made.parse_args(argv)
+    return exit_code(lambda: _write(given))
+
+
+def _write(given: argparse.Namespace) -> None:
+    plan = read_toml(PLAN)
+    for name in given.texts:
+        section, place = TEXTS[name]
+        folder, data = given.folder / name, given.data / plan[section]["data"]
+        files = {split: data / plan[section][split] for split in SPLITS}
+        text = {split: folder / f"{split}.txt" for split in SPLITS}
+        for split, path in files.items():
+            if not text[split].is_file():
+                lines = sentences_of(section, path, place)
+                write_file(text[split], "".join(f"{' '.join(line)}\n" for line in lines).encode())
+        models = [tuned(given.model, text, folder, seed) for seed in given.seeds]
+        record = {
+            "experiment": "table7",
+            "text": name,
+            "task": section,
+            "name": plan[section]["name"],
+            "seeds": given.seeds,
+            "data": {split: file_hash(path) for split, path in files.items()},
+            "bilm": read_record(models[0].parent / "finetune.json")["model_hash"],
+            "settings": read_record(models[0].parent / "finetune.json")["settings"],
+            **provenance(num_threads()),
+            "tokens": {split: len(path.read_text(encoding="utf-8").split()) for split, path in text.items()},
+            **compared(given.model, models, text["dev"]),
+        }
+        write_json(folder / "record.json", record)
+        if given.record:
+            write_json(given.record / f"{name}.json", record)
+
+
+def sentences_of(section: str, path: Path, place: int | None) -> list[tuple[str, ...]]:
+    """Each sentence of a task's file once, in their order; `place`: only this one of each example's sentences."""
+    task = find(section)
+    found = (task.sentences(example) for example in task.read(path, task.settings()))
+    own = (sentences if place is None else [sentences[place]] for sentences in found)
+    return list(dict.fromkeys(tuple(sentence) for sentences in own for sentence in sentences))
+
+
+def tuned(model: str, text: dict[str, Path], folder: Path, seed: int) -> Path:
+    """The model's folder after an epoch on the text."""
+    run = folder / f"seed-{seed}"
+    if (run / "model").is_dir():
+        return run / "model"
+    if not (folder / "data").is_dir():
+        settings = CorpusSettings(vocabulary=model)
+        prepare(text["train"], folder / "data", settings, valid=text["dev"], resume=True, progress=True)
+    data = TrainingData.open(folder / "data")
+    if run.is_dir():
+        return resume_finetuning(data, run, progress=True).model
+    # `compared` measures all of the dev text.
+    return finetune(model, data, run, config=FinetuneConfig(seed=seed, comparison_sentences=1), progress=True).model
+
+
+def compared(model: str, models: Sequence[Path], text: Path) -> dict[str, Any]:
+    """Perplexities before and after, and what the latter are of the former, with an interval over the sentences."""
+    sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
+    predictions = np.array([len(sentence) + 1.0 for sentence in sentences])
+    nats = np.array([_nats(str(one), sentences) for one in (model, *models)])
+    counts = np.stack([nats, np.broadcast_to(predictions, nats.shape)], axis=-1)
+    drawn = resampled_scores(counts, _perplexity)
+    before, *after = _perplexity(counts.sum(axis=1)).tolist()
+    ratios = drawn[:, 1:].mean(axis=1) / drawn[:, 0]
+    low, high = np.percentile(ratios, [2.5, 97.5]).tolist()
+    return {
+        "perplexity": {"before": before, "after": after},
+        "ratio": {"mean": float(np.mean(after)) / before, "interval": [low, high]},
+        "verdict": AGREES if high < 1 else DISAGREES if low > 1 else UNDECIDED,
+        "counts": {"predictions": predictions.astype(int).tolist(), "nats": np.round(nats, 2).tolist()},
+    }
+
+
+def _nats(model: str, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, " sentences"]:
+    """Of each sentence, the mean of the directions."""
+    found = scores(load_language_model(model), sentences)
+    return np.array([np.mean([nats.sum(dtype="float64") for nats in one.nats.values()]) for one in found])
+
+
+def _perplexity(sums: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
+    """Of sums of nats and of predictions."""
+    return np.exp(sums[..., 0] / sums[..., 1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
