@@ -35,6 +35,21 @@ def test_a_loaded_model_predicts_the_same(tmp_path, train_sentences, bilm_folder
     torch.testing.assert_close(load(tmp_path / "again").model.loss(train_sentences), saved.model.loss(train_sentences))
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_a_model_is_loaded_and_predicts_the_same_whatever_torchs_default_type(
+    tmp_path, train_sentences, bilm_folder, dtype
+):
+    save(saved_tagger(train_sentences, bilm_folder, STATIC, placement="both"), tmp_path / "model")
+    expected = load(tmp_path / "model").model
+    try:
+        torch.set_default_dtype(dtype)
+        found = load(tmp_path / "model").model
+        assert found.predict(train_sentences) == expected.predict(train_sentences)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(torch.equal(found.state_dict()[name], tensor) for name, tensor in expected.state_dict().items())
+
+
 def test_a_model_with_its_bilm_needs_nothing_else(tmp_path, train_sentences, bilm_folder):
     save(saved_tagger(train_sentences, bilm_folder), tmp_path / "with", include_bilm=True)
     save(saved_tagger(train_sentences, bilm_folder), tmp_path / "without")

@@ -117,7 +117,8 @@ def load(
     tokens = replace(settings.tokens, train_static=num_trained > 0)
     words = next(iter(static.values())).words[:num_trained] if static else ()
     representation = TokenRepresentation(tokens, TokenSources(frozen, static, words))
-    network = config.task.build(settings, values["vocabulary"], representation)
+    # As its weights were saved, whatever torch's default type is.
+    network = config.task.build(settings, values["vocabulary"], representation).float()
     own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
     tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=CONFIG_FILE)
     load_tensors(network.state_dict(), tensors)

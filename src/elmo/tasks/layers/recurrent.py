@@ -28,6 +28,11 @@ def reorder(
     return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.shape[2]))
 
 
+def set_orthogonal(weight: Float[Tensor, "rows columns"]) -> None:
+    """Draws an orthogonal matrix, in float32 whatever the weight's type is: torch's QR doesn't know bfloat16."""
+    weight.copy_(nn.init.orthogonal_(torch.empty_like(weight, dtype=torch.float32)))
+
+
 class BiLSTM(nn.Module):
     """A stack of LSTMs: vectors -> forward and backward hidden states of the top layer, side by side.
 
@@ -106,7 +111,7 @@ def _initialize_lstm(lstm: nn.LSTM) -> None:
     for name, parameter in lstm.named_parameters():
         if name.startswith("weight_hh"):
             for gate in parameter.data.split(size):
-                nn.init.orthogonal_(gate)
+                set_orthogonal(gate)
         elif name.startswith("weight_ih"):
             for gate in parameter.data.split(size):
                 nn.init.xavier_uniform_(gate)
@@ -153,7 +158,7 @@ class HighwayLayer(nn.Module):
         self.state_bias = nn.Parameter(torch.zeros(5 * size))
         for weight in (self.input_weight, self.state_weight):
             for block in weight.data.split(size):
-                nn.init.orthogonal_(block)
+                set_orthogonal(block)
         self.state_bias.data[size : 2 * size] = 1.0  # the blocks are i, f, g, o, r
 
     def weights(self) -> HighwayWeights:
@@ -239,7 +244,7 @@ class CoupledLSTM(nn.Module):
             for parameter in (self.input_weight, self.first_hidden, self.first_cell):
                 nn.init.xavier_uniform_(parameter.data[direction])
             for gate in self.state_weight.data[direction].split(size, dim=1):
-                nn.init.orthogonal_(gate)
+                set_orthogonal(gate)
 
     def forward(
         self, vectors: Float[Tensor, "batch tokens input_dim"], mask: Bool[Tensor, "batch tokens"]

@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from elmo.tasks.layers.crf import best_sequences, forbidden
 from elmo.tasks.layers.linear import Linear
-from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
+from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM, set_orthogonal
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
 from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
@@ -104,7 +104,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         )
         self.finder = PredicateFinder(input_dim, settings.finder_size) if settings.find_predicates else None
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
-        nn.init.orthogonal_(self.project.weight)
+        set_orthogonal(self.project.weight.data)
         nn.init.zeros_(self.project.bias)
         allowed, begins, _ = moves(self.tags, "iob2")
         self.register_buffer("allowed", torch.tensor(allowed), persistent=False)
