@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -39,6 +40,7 @@ def test_a_folder_holds_the_models_own_files(models, tmp_path):
     assert {"elmo.js", "elmo.wasm", "elmo.d.ts", "LICENSE"} <= {path.name for path in (page / "elmo").iterdir()}
     kept = kept_in((page / "index.html").read_text("utf-8"))
     assert kept["engine"] == {"tiny": {"tokens_in_source": 5, "has_vocabulary": False}} and not kept["is_complete"]
+    assert ["AMR", "(?:.*\\n)*# ::(?:id|snt) ", ANY] in kept["forms"]
     assert kept["answers"]["mixes"] == [{"name": "ner, seed-1", "weights": [0.2, 0.5, 0.3]}]
     assert "neighbors" in {key.split(" ")[0] for key in kept["answers"]}
 

@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.explorer.conftest import TEXT
 from tests.explorer.in_node import node, require_equal, require_equal_steps
+from tests.text.formats.annotated_files import ANNOTATED
 
 import elmo
 from elmo.analysis.measures import unit
@@ -23,6 +24,7 @@ from elmo.explorer.explored import Explored
 from elmo.explorer.routes import Page
 from elmo.explorer.texts import ExploredText, bundled_text
 from elmo.serve.app import create_app
+from elmo.text.formats.known_forms import FORMS, LINES
 from elmo.weights.native.write import write
 
 ROOT = Path(elmo.__file__).parent
@@ -53,6 +55,12 @@ TEXTS = {
         "\u09df\u09b8 \uf914 =\u0338",
         "敏捷的棕色狐狸跳过了懒狗",
         " \n a\nb ",
+        # A header's escapes and those of a message can't be told apart.
+        *(content.replace("\u200e", "").replace("\u202f", " ") for _, content, _, _ in ANNOTATED.values()),
+        "( (S (NP (NNP Anna) ) (VP (VBD left) ) (. .) ))",
+        "['Rain', 'fell']",
+        "  [앤] [오후 3:21] 비가 왔다.",
+        "4/30/23, 3:21 PM - Ann: rain fell",
         "",
         "x " * 201,
         "y" * 12_000,
@@ -143,6 +151,7 @@ class Both:
             "browser": str(ROOT / "browser"),
             "info": json.loads(msgspec.json.encode(frozen.info(self.models))),
             "mixes": [],
+            "forms": FORMS + LINES,
             "models": {name: self._files(name, model, make_index) for name, model in self.models.items()},
             "requests": asked,
         }

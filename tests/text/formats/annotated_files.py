@@ -157,6 +157,7 @@ ORDINARY = [
     "# Title\n\n## Part\n\nRain fell .\n\n## klue and others\n",
     "(see (A) and (B))\nID=3 is Ann .\nHead: Ann\n#1: rain\n",
     "S(x) is a set .\nNP (and P) differ .\n@HD is a name\n",
+    "".join(f"{1970 + 4 * n}년 비가 {'또 ' * n}왔다 .\n" for n in range(6)),
     "- 2023-04-30: rain fell .\n- 2023-05-01: sun .\n- 2023-05-02: rain .\n",
 ]
 """Sentences that have a little of these forms."""

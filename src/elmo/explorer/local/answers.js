@@ -13,11 +13,13 @@ const MOST_REMEMBERED = 64;
 
 export class Answers {
   // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `tensors()` and `vocabulary()`, promises
-  // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index.
-  constructor(info, mixes, models) {
+  // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index. `forms`: of texts
+  // with more than words: elmo.text.formats.known_forms.
+  constructor(info, mixes, models, forms) {
     this.given = { info, mixes };
     this.facts = Object.fromEntries(info.models.map((one) => [one.name, one]));
     this.models = models;
+    this.forms = forms;
     this.remembered = new Map();
     this.looks = {};
   }
@@ -54,7 +56,7 @@ const ROUTES = {
   async tokens({ text, model }) {
     const name = model ?? Object.keys(this.models)[0];
     requireText(text);
-    const look = this.looks[name] ??= new FirstLook(await this.models[name].vocabulary());
+    const look = this.looks[name] ??= new FirstLook(await this.models[name].vocabulary(), this.forms);
     const answer = look.tokens(text), warnings = look.warnings(text, answer);
     requireTokens(answer);
     return warnings.length ? { answer, warning: warnings.join("; ") } : { answer };

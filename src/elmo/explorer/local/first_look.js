@@ -37,9 +37,11 @@ const FORMS = [
 const OTHER = "of another script"; // the name of a script that isn't listed
 const LETTERS = [...FORMS, ...Object.entries(SCRIPTS).map(([script, name]) => [name, new RegExp(`^\\p{Script=${script}}$`, "u")])];
 
-// A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known.
+// A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known. `forms`:
+// rows of what a text may be instead of sentences, the pattern that it begins with, and the next step.
 export class FirstLook {
-  constructor(vocabulary) {
+  constructor(vocabulary, forms) {
+    this.forms = forms.map(([what, pattern, step]) => [what, new RegExp(`^(?:${pattern})`, "u"), step]);
     this.vocabulary = vocabulary;
     this.words = new Set(vocabulary);
     this.marks = plainMarks(vocabulary);
@@ -57,7 +59,7 @@ export class FirstLook {
   warnings(text, tokens) {
     const raw = words(text);
     return [
-      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), this.onLanguage(tokens.map(composed)),
+      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), this.onForm(text.trim()), this.onLanguage(tokens.map(composed)),
     ].filter(Boolean);
   }
 
@@ -72,6 +74,11 @@ export class FirstLook {
     const found = raw.flatMap((word) => word.match(SPECIAL_TOKEN) ?? []).filter((token) => !this.words.has(token));
     if (!found.length) return null;
     return `the text has ${[...new Set(found)].join(", ")}, special tokens of other models. ELMo doesn't know them and reads them as words: each gets a vector, and changes those of the words beside it. Remove them; padding and sentence boundaries are added as they are needed.`;
+  }
+
+  onForm(text) {
+    const known = this.forms.find(([, pattern]) => pattern.test(text));
+    return known ? `the text has texts that look like ${known[0]} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${known[2]}.` : null;
   }
 
   onLanguage(tokens) {

@@ -26,14 +26,6 @@ class Sign:
 
 
 _LINES_LOOKED_AT = 50
-# A node with a node in it; of Floresta with its form behind its function ("UTT+np").
-_TREE = re.compile(r"\(\s*(?:\(\s*)?[A-Z\d][A-Z\d.-]*(?:\+[\w-]+)?\s*\(")
-_LEAF = re.compile(r"\([^\s()]+(?: [^\s()]+){1,2}\)\s*\)|\([A-Z-]+(?: [^\s()]+)+\)")
-_WORDS_OF_TREES = (
-    r"Write a word per line: sed -E '/^#/d; s/^\(/\n(/; s/\(-NONE- [^()]*\)//g; s/\(([^ ()]+)\)/ \1 /g; "
-    r"s/\([^ ()]+ ([^()]+)\)/ \1 /g; s/\([^ ()]*|\)//g; s/^ +| +$//g; s/\n +/\n/; s/ +/\n/g; /^$/d' OLD > NEW; "
-    "use --format conll"
-)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?::[-+\d.eE]+)?")
 _ID = re.compile(r"\d+(?:-\d+)?")
 _TAG = re.compile(r"[A-Z][A-Z0-9$+:|-]*|[^\w\s]+")
@@ -60,11 +52,6 @@ def sign_of_annotation(filled: Sequence[str]) -> Sign | None:
     shown = f"({lines[0][:40]!r})"
     if known := known_form(lines):
         return Sign(f"{known[0]} {shown}", known[1])
-    nodes = [line for line in lines if line[0] != "#"]
-    if _TREE.match("\n".join(nodes)) and _LEAF.search(" ".join(nodes[:9])):
-        return Sign(f"trees in brackets {shown}", _WORDS_OF_TREES)
-    if all(line.startswith("['") and line.endswith("']") for line in lines):
-        return Sign(f"lists of Python {shown}", 'Write the lists with json.dumps, an object {"text": [...]} per line')
     if len(lines) > 1 and len(counts := {line.count(" ||| ") for line in lines}) == 1 and counts != {0}:
         return Sign(f"parallel texts {shown}", "Write one side alone: sed 's/ ||| .*//' OLD > NEW")
     if _are_vectors(rows) or _are_ids(rows):
@@ -110,7 +97,9 @@ def _are_marks(words: Sequence[str], num_rows: int) -> bool:
         return False
     shape = _DIGITS.sub("0", found[0])
     digits = min(sum(map(str.isdecimal, word)) for word in found)
-    is_named = digits > 2 and any(map(str.isalpha, shape)) and len(set(found)) == len(found)
+    # Not "1978년", with which lines of a chronicle begin.
+    begins = next((character for character in shape if character.isalnum()), "")
+    is_named = digits > 2 and begins.isalpha() and len(set(found)) == len(found)
     return len(set(found)) > 1 and (shape.count("0") > 1 or digits >= _DIGITS_OF_IDS or is_named)
 
 

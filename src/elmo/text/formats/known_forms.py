@@ -21,6 +21,14 @@ _WORDS_OF_TURNS = (
     f"Write the words alone: sed -nE '/^{_TURN}/"
     r"{s///; s/\{[A-Z] |<[^>]*>|[][{}+]|-?\/ *$//g; p;}' OLD > NEW"
 )
+# A node with a node in it; of Floresta with its form behind its function ("UTT+np"). A leaf ends soon.
+_TREE = r"\(\s*(?:\(\s*)?[A-Z\d][A-Z\d.-]*(?:\+[\w-]+)?\s*\("
+_LEAF = r"(?:\([^\s()]+(?: [^\s()]+){1,2}\)\s*\)|\([A-Z-]+(?: [^\s()]+)+\))"
+_WORDS_OF_TREES = (
+    r"Write a word per line: sed -E '/^#/d; s/^\(/\n(/; s/\(-NONE- [^()]*\)//g; s/\(([^ ()]+)\)/ \1 /g; "
+    r"s/\([^ ()]+ ([^()]+)\)/ \1 /g; s/\([^ ()]*|\)//g; s/^ +| +$//g; s/\n +/\n/; s/ +/\n/g; /^$/d' OLD > NEW; "
+    "use --format conll"
+)
 
 FORMS: list[tuple[str, str, str]] = [
     (
@@ -88,6 +96,12 @@ FORMS: list[tuple[str, str, str]] = [
         "features of CRFsuite",
         r"\S+\t(?:[^\t\n]*\t)*w\[0\]=",
         r"Write a word per line: sed -E 's/^.*\tw\[0\]=([^\t]*).*/\1/' OLD > NEW; use --format conll",
+    ),
+    ("trees in brackets", rf"(?:#.*\n)*(?=(?:.*\n){{0,8}}.*{_LEAF}){_TREE}", _WORDS_OF_TREES),
+    (
+        "lists of Python",
+        r"(?:\['.*'\]\n)*\['.*'\]$",
+        'Write the lists with json.dumps, an object {"text": [...]} per line',
     ),
     (
         "features of a genome (GFF, VCF)",
