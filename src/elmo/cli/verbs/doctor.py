@@ -216,8 +216,9 @@ def _idle_threads() -> Finding:
     chosen = [f"{name}={os.environ[name]}" for name in IDLE_THREAD_VARIABLES if name in os.environ]
     if chosen:
         return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
-    found = "soon sleep in the verbs that train; in other programs they spin for about 3 ms each time"
-    return Finding("idle threads", "ok", found, "when other programs run, export GOMP_SPINCOUNT=1000 for your own")
+    found = "elmo's own trainings let them sleep; in your own programs, each one keeps its core busy for 3 ms first"
+    step = "if your program shares the machine with others, start it with GOMP_SPINCOUNT=1000 in its environment"
+    return Finding("idle threads", "ok", found, step)
 
 
 def _native() -> Finding:
