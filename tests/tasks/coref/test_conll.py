@@ -55,8 +55,9 @@ def test_what_is_no_cell_is_refused(cell):
         parts_of(cell, "f:1")
 
 
-def test_the_order_of_parts_does_not_matter():
-    assert say_the_same("(1|2)", "2)|(1")
+def test_the_order_of_parts_does_not_matter_but_for_ends_and_beginnings_of_one_cluster():
+    assert say_the_same("(1|2)", "2)|(1") and say_the_same("(1)|1)|(2", "(2|1)|(1)")
+    assert not say_the_same("(1|1)", "1)|(1")
     assert not say_the_same("(1", "(1|(1")
 
 

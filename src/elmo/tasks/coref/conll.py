@@ -91,10 +91,17 @@ def cells_of(clusters: Mapping[str, Sequence[Mention]], num_tokens: int) -> list
 
 
 def say_the_same(cell: str, other: str) -> bool:
-    """Whether two cells have the same parts, in any order."""
+    """Whether two cells have the same parts, in any order, but for "(1" and "1)" of one cluster: "(1|1)" is another
+    mention than "1)|(1"."""
     if cell in _EMPTY_CELLS and other in _EMPTY_CELLS:
         return True
-    return Counter(cell.split("|")) == Counter(other.split("|"))
+    return Counter(cell.split("|")) == Counter(other.split("|")) and _halves(cell) == _halves(other)
+
+
+def _halves(cell: str) -> list[str]:
+    """The parts that only open or only close, by cluster, those of one in the order of the cell."""
+    parts = [part for part in cell.split("|") if not (part.startswith("(") and part.endswith(")"))]
+    return sorted(parts, key=lambda part: part.strip("()"))
 
 
 BEGIN, END = "#begin document", "#end document"
