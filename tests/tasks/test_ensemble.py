@@ -216,7 +216,10 @@ def test_saved_models_are_loaded_with_one_encoder_and_scored_beside_their_own(fo
     scores, pairs = evaluate(saved, dev_file)
     single = [evaluate(load_ensemble([folder], device="cpu"), dev_file)[0]["f1"] for folder in folders]
     assert scores["single_models"]["f1"] == pytest.approx(single)
-    assert scores["single_models"]["mean"] == pytest.approx(sum(single) / 3)
+    mean = sum(single) / 3
+    assert scores["single_models"]["mean"] == pytest.approx(mean)
+    variance = sum((one - mean) ** 2 for one in single) / 2
+    assert scores["single_models"]["standard_deviation"] == pytest.approx(variance**0.5) != 0
     assert len(pairs) == len(dev_sentences)
 
 

@@ -65,3 +65,13 @@ def test_what_is_written_is_scored_wherever_the_tags_were(tmp_path):
     predicted.write_text("\n".join(TASK.write(pairs)))
     assert predicted.read_text().splitlines()[0] == "NNP Anna B-PER B-PER"
     assert TASK.score_files(gold, predicted, settings)["f1"] == 100
+
+
+@pytest.mark.parametrize("tags", ["B-PER O B-LOC", "PER O LOC"])
+def test_predictions_for_labels_without_prefixes_may_have_prefixes_or_not(tmp_path, tags):
+    words = ["Anna", "saw", "Rome"]
+    for name, own in (("gold", "PER O LOC"), ("predicted", tags)):
+        rows = [f"{word} {tag}" for word, tag in zip(words, own.split(), strict=True)]
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+    settings = with_table(TASK.settings(), {"scheme": "io"}, "here")
+    assert TASK.score_files(tmp_path / "gold", tmp_path / "predicted", settings)["f1"] == 100

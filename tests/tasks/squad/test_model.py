@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tasks.small_models import small_model, small_tokens
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
@@ -146,3 +147,15 @@ def test_nothing_to_read_is_an_error():
         TASK.check_settings(settings)
     with pytest.raises(ConfigError, match="would read nothing"):
         Reader(settings.reader, {"characters": []}, TokenRepresentation(settings.tokens))
+
+
+def test_of_a_word_the_first_fourteen_characters_are_read():
+    model = small_model("squad", small_tokens())
+
+    def start(word):
+        return model([Question("1", tokenized("who ?"), tokenized(f"Anna {word} ."), (Answer("Anna", (0, 1)),))]).start
+
+    known = "abdno" * 3
+    with torch.no_grad():
+        assert torch.equal(start(known[:14]), start(known[:14] + "a"))
+        assert not torch.equal(start(known[:14]), start(known[:13] + "a"))

@@ -225,10 +225,11 @@ def _require_one_column_of_tags(
 
 def _require_tag(tag: str, notation: Notation, where: str) -> None:
     if notation.plain(tag) is None:
+        prefixes = "" if notation is IO else f", with one of {', '.join(sorted(PREFIXES))}, M or W"
+        other = "tags with prefixes without --scheme io" if notation is IO else "labels without prefixes by --scheme io"
         raise TextError(
-            f"{where}: the tag is {tag!r}, but tags are {notation.outside!r} or like {notation.example!r}, with one of "
-            f"{', '.join(sorted(PREFIXES))}, M or W. Fix it, or say which column has the tags with --tag-column; "
-            "labels without prefixes are read with --scheme io."
+            f"{where}: the tag is {tag!r}, but tags are {notation.outside!r} or like {notation.example!r}{prefixes}. "
+            f"Fix it, or say which column has the tags with --tag-column; read {other}."
         )
 
 

@@ -165,7 +165,10 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
         # As `write` has it: the tags last, in whatever scheme, and the gold tags moved behind all other columns.
         token_column = own.token_column - (0 < own.tag_column < own.token_column)
         as_written = replace(own, token_column=token_column, tag_column=0, scheme="any", errors="strict")
-        found = read_columns(predicted, as_written)
+        try:  # where the gold tags have no prefixes, those of another program may have none, either
+            found = read_columns(predicted, replace(as_written, scheme="io") if own.scheme == "io" else as_written)
+        except TextError:
+            found = read_columns(predicted, as_written)
         require_same_tokens(right, found, str(gold), str(predicted))
         return self.score(right, [sentence.spans for sentence in found])
 
