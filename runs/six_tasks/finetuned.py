@@ -76,7 +76,7 @@ def _write(given: argparse.Namespace) -> None:
             "experiment": "table7",
             "text": name,
             "task": section,
-            "name": plan[section]["name"],
+            "name": ", ".join([plan[section]["name"], *name.split("-")[1:]]),
             "seeds": given.seeds,
             "data": {split: file_hash(path) for split, path in files.items()},
             "bilm": read_record(models[0].parent / "finetune.json")["model_hash"],

@@ -112,6 +112,7 @@ _SHORTER = (
     (r"the layers below the top have more weight than the top", "lower layers lead"),
     (r"the first LSTM layer has the largest weight", "LSTM layer 1 leads"),
     (r"layer 2 finds the (.*) more often than chance does", r"nearest has the \1 > chance"),
+    (r"an epoch on a task's text lowers its perplexity", "lower perplexity"),
     (r" (?:beats?|is better than) ", " > "),
     (r"\b(?:ELMo at |ELMo of |the |a )", ""),
     (r"^(?:textual|semantic) |, (?:names|two classes)$", ""),

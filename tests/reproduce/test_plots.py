@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from elmo.errors import MissingExtraError
-from elmo.reproduce.plots import draw, draw_gains, draw_layers
+from elmo.reproduce.plots import draw, draw_finetuned, draw_gains, draw_layers
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -62,6 +62,18 @@ def test_table_1_has_every_data_set_and_the_papers_gain_and_is_drawn_alike_twice
     assert first.count(">tweets<") == first.count(">(named entities)<") == 2
     for word in ("+ ELMo", "baseline (no ELMo)", "the paper's gain, on its own data"):
         assert word in first
+
+
+def test_table_7_has_a_row_for_each_text_and_the_papers_where_it_was_tuned(tmp_path):
+    texts = (("snli", "SNLI", [28.0, 30.0]), ("coref", "OntoGUM", [88.0]))
+    records = [
+        {"text": text, "task": text, "name": name, "perplexity": {"before": 105.0, "after": after}}
+        for text, name, after in texts
+    ]
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        first, second = (draw_finetuned(records, tmp_path / name, (".svg",))[0].read_text() for name in ("a", "b"))
+    assert first == second
+    assert all(f">{word}<" in first for word in ("SNLI", "(coreference)", "the paper, on its own data"))
 
 
 def tagged(encoder: str, layer: str, accuracy: float) -> dict[str, Any]:

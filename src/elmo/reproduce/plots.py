@@ -118,9 +118,7 @@ def _with_rows(panel: Panel, names: Sequence[str], theirs: Mapping[str, float]) 
     return replace(panel, dots=dots)
 
 
-def draw_finetuned(
-    records: Sequence[Mapping[str, Any]], path: Path, suffixes: tuple[str, ...] = SUFFIXES
-) -> list[Path]:
+def draw_finetuned(records: Sequence[dict[str, Any]], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Table 7: the perplexity of each text before and after fine-tuning, ours above the paper's; a logarithmic axis."""
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -138,10 +136,11 @@ def draw_finetuned(
             axes.scatter(ends[0], place + shift, s=26, facecolors="white", edgecolors=color, zorder=3)
             axes.scatter(ends[1:], [place + shift] * len(ends[1:]), s=26, color=color, zorder=3)
     axes.set_xscale("log")
-    ticks = [15, 25, 50, 100, 200, 400]
+    ticks = [15, 25, 50, 100, 200]
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.set_xticks([], minor=True)
-    axes.set_yticks(range(len(records)), [record["text"].replace("-", ", ", 1) for record in records], fontsize=8)
+    names = [data_name(record).replace(" (", "\n(") for record in records]
+    axes.set_yticks(range(len(records)), names, fontsize=8)
     axes.set_ylim(len(records) - 0.5, -0.5)
     axes.set_xlabel("perplexity on dev text: before (open) and after an epoch on the training text", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)

@@ -32,6 +32,26 @@ def made(paper_page: ModuleType, block: str, folders: object) -> list[list[str]]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
 
 
+def test_table_7_has_what_an_epoch_did_and_no_verdict_where_the_paper_did_not_tune(paper_page, folders):
+    (folders.records / "finetuned").mkdir()
+    ratio = {"mean": 0.8, "interval": [0.7, 0.9]}
+    for text, task, name in (("coref", "coref", "OntoGUM"), ("squad-questions", "squad", "new-wiki, questions")):
+        found = {"task": task, "name": name, "perplexity": {"before": 50.0, "after": [39.0, 41.0]}, "ratio": ratio}
+        (folders.records / "finetuned" / f"{text}.json").write_text(json.dumps(found | {"verdict": "agrees"}))
+    _, *rows = made(paper_page, "claims table7", folders)
+    by_data = {row[1]: row[2:] for row in rows}
+    assert by_data["OntoGUM (coreference)"] == [
+        "CoNLL-2012: 92.3, not tuned",
+        "50.0 -> 40.0, x 0.80 [0.70, 0.90]",
+        "**[measured](reproduction/finetuned/coref.json)**",
+    ]
+    assert by_data["new-wiki, questions (question answering)"][::2] == [
+        "SQuAD, questions: 158.2 -> 52.0, x 0.33",
+        "**[agrees](reproduction/finetuned/squad-questions.json)**",
+    ]
+    assert by_data["snli"][-1] == "not measured yet: `finetuned.py --texts snli`"
+
+
 def test_the_page_is_made_of_the_records_and_shows_each_picture_once(paper_page):
     text = paper_page.PAGE.read_text(encoding="utf-8")
     assert paper_page.filled(text) == text, "run: python runs/six_tasks/page.py"
