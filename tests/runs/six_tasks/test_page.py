@@ -118,9 +118,9 @@ def test_epochs_are_compared_with_one_bilm_alone(page, tmp_path):
     assert "No record yet." not in page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
     newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))
     names = tomllib.loads((page.RECORDS.parents[1] / "runs" / "six_tasks" / "bilms.toml").read_text(encoding="utf-8"))
-    newer["systems"][1]["inputs"]["bilm"] = next(own for own, name in names.items() if name == "small-en 4")
+    newer["systems"][1]["inputs"]["bilm"] = next(own for own, name in names.items() if name == "small-ko 3")
     (tmp_path / "coref.table1.json").write_text(json.dumps(newer))
     with pytest.raises(
-        ConfigError, match=r"the records of coref with different epochs are of small-en \d and small-en \d:"
+        ConfigError, match=r"the records of coref with different epochs are of small-en \d and small-ko \d:"
     ):
         page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
