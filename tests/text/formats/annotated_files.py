@@ -158,6 +158,20 @@ ORDINARY = [
     "(see (A) and (B))\nID=3 is Ann .\nHead: Ann\n#1: rain\n",
     "S(x) is a set .\nNP (and P) differ .\n@HD is a name\n",
     "".join(f"{1970 + 4 * n}년 비가 {'또 ' * n}왔다 .\n" for n in range(6)),
+    # One line, or most lines, that begin as a message, a turn or a file does.
+    "On 3 May 2023 at 10:30, the minister said: go home .\n",
+    "2023. 4. 30. 오후 3:21, 서울시는 이렇게 밝혔다: 비가 온다 .\n",
+    "In the 1st and 2nd half, at 10:30, Ann said: run .\n2 Cor. 4 and 1 Cor. 4:16, Paul says: love .\n",
+    "Monday 1 May 2023 20:15 - News: the day\nTuesday 2 May 2023 20:15 - News: all\n",
+    "Figure A.1: rain fell .\nTable B.2: rain fell again .\n",
+    "A.1: rain\nA.2: sun\nB.1: snow\n",
+    "#NEXUS is down again !\nI hate it .\n",
+    "@Begin the day with a smile\nRain fell .\n",
+    "[LINE] is for messages .\nI read them at 3:21 .\n",
+    "NP(agent) has Head:A .\n",
+    "## klue-like tests are good\nRain fell .\n",
+    "[t] is a type\n## More on types\nRain fell .\n",
+    "__label__ is what labels begin with .\n",
     "- 2023-04-30: rain fell .\n- 2023-05-01: sun .\n- 2023-05-02: rain .\n",
 ]
 """Sentences that have a little of these forms."""

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.text.formats.annotated_files import ANNOTATED, ORDINARY
 from tests.text.formats.published_files import COLUMNS, OTHERS
 
 from elmo.errors import TextError
+from elmo.text.formats.known_forms import FORMS, LINES, known_form
 from elmo.text.sentences import read_sentences
 
 needs_sed = pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
@@ -44,10 +46,11 @@ def test_the_step_that_is_named_leads_to_the_words(tmp_path, kind, first):
 
 
 @needs_sed
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("kind", ANNOTATED)
-def test_annotated_files_are_refused_with_a_step_that_leads_to_their_words(tmp_path, kind):
+def test_annotated_files_are_refused_with_a_step_that_leads_to_their_words(tmp_path, kind, end):
     name, content, what, first = ANNOTATED[kind]
-    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / name).write_text(content, encoding="utf-8", newline=end)
     with pytest.raises(TextError, match=rf"{name}: looks like {what}"):
         list(read_sentences(tmp_path / name))
     if first is not None:
@@ -69,6 +72,25 @@ def followed(path: Path, field: str = "text") -> str:
     new.write_bytes(subprocess.check_output(f"{command[1]} '{path}'", shell=True))
     columns = "conll" if field != "text" or "--format conll" in str(refused.value) else "auto"
     return " ".join(next(it for it in read_sentences(new, format=columns, field=field) if it))
+
+
+def test_commands_work_in_any_sed():
+    """GNU's reads "\\t" as a tab and writes "\\n" as a new line, others don't; all know "\\n" of y."""
+    for _, _, step in FORMS + LINES:
+        if "sed " in step:
+            assert re.findall(r"\\[A-Za-z]", step.replace(r"y/ /\n/", "")) == []
+
+
+@pytest.mark.parametrize("start, part", [("E1\t", ":"), ("", "KakaoTalk Chats"), ("(A (A", " a"), ("", "[+1][u]")])
+def test_the_time_grows_no_faster_than_a_line(start, part):
+    def seconds(length):
+        line = start + part * (length // len(part))
+        begun = time.process_time()
+        assert known_form([line]) is None
+        return time.process_time() - begun
+
+    known_form([start])
+    assert seconds(8_000) < 32 * max(0.001, seconds(1_000))  # of pairs of characters 64 times as many
 
 
 @needs_sed

@@ -78,7 +78,7 @@ export class FirstLook {
 
   onForm(text) {
     const known = this.forms.find(([, pattern]) => pattern.test(text));
-    return known ? `the text has texts that look like ${known[0]} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${known[2]}.` : null;
+    return known ? `the text looks like ${known[0]} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${known[2]}.` : null;
   }
 
   onLanguage(tokens) {

@@ -50,7 +50,7 @@ def other_form(texts: Sequence[str], sentences: Sequence[Sequence[str]], name: s
     """
     filled = [text for text in texts if text.strip()]
     if sign := sign_of_annotation(filled) if filled else None:
-        return f"{name} has texts that look like {sign.what}. ELMo reads all of it as words. {sign.step}."
+        return f"{name} looks like {sign.what}. ELMo reads all of it as words. {sign.step}."
     if are_lines and len(filled) >= _FEWEST_ALONE and max(map(len, sentences)) == 1:
         return (
             f"{name} has one word in each line or row, which is read as a sentence of its own, without context. If "

@@ -139,9 +139,10 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
             _refuse(sign, name, "columns of tokens", named)
         # Only columns can be named by their number.
         return "conllu" if field == DEFAULT_FIELD and is_conllu(filled) else named
-    if named in ("csv", "tsv") and field not in {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}:
+    names = {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}
+    if named in ("csv", "tsv") and field == DEFAULT_FIELD and field not in names:
         annotation = sign_of_annotation(filled)
-        sign = (annotation or sign_of_columns(lines)) if field == DEFAULT_FIELD else None
+        sign = annotation or sign_of_columns(lines)
         if sign is not None and (annotation or sign.format is not None):
             _refuse(sign, name, "a table with a text in each row", named)
     return named

@@ -33,7 +33,7 @@ _SEQUENCES = {
     "UniProt or EMBL": re.compile(r"ID {3}\S+ +\S.*\n(?:AC|XX|DT)\b"),
     "PDB": re.compile(r"(?:HEADER|ATOM|REMARK|CRYST1) {2,}\S"),
     "mmCIF": re.compile(r"data_\w+\n(?:#|loop_|_\w+\.)"),
-    "NEXUS": re.compile(r"#NEXUS\b"),
+    "NEXUS": re.compile(r"#NEXUS\s*(?:\[[^\]]*\]\s*)*begin\b", re.IGNORECASE),
     "SAM": re.compile(r"@HD\tVN:|@SQ\tSN:|\S+\t\d+\t\S+\t\d+\t\d+\t(?:\*|(?:\d+[MIDNSHP=X])+)\t"),
     "PIR": re.compile(r">[A-Z][A-Z\d];\S+\n[^\n]*\n[A-Za-z*\s-]+(\n|$)"),
 }
