@@ -25,14 +25,18 @@ from elmo.corpus.shards import TrainingData
 from elmo.disk.atomic import write_file
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record, read_toml, write_json
+from elmo.errors import ConfigError
 from elmo.lm.named_model import load_language_model
 from elmo.lm.perplexity import scores
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
+from elmo.pretrain.run.run_folder import FINETUNING_FILE
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.environment import provenance
 from elmo.reproduce.verdicts import AGREES, DISAGREES, UNDECIDED, resampled_scores
 from elmo.tasks.registry import find
+from elmo.weights import formats, hub
+from elmo.weights.checkpoint import content_hash
 
 TEXTS = {
     "squad-articles": ("squad", 1),
@@ -61,17 +65,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write(given: argparse.Namespace) -> None:
-    plan = read_toml(PLAN)
+    plan, bilm = read_toml(PLAN), content_hash(formats.read(hub.resolve(given.model)))
     for name in given.texts:
         section, place = TEXTS[name]
         folder, data = given.folder / name, given.data / plan[section]["data"]
         files = {split: data / plan[section][split] for split in SPLITS}
         text = {split: folder / f"{split}.txt" for split in SPLITS}
         for split, path in files.items():
-            if not text[split].is_file():
-                lines = sentences_of(section, path, place)
-                write_file(text[split], "".join(f"{' '.join(line)}\n" for line in lines).encode())
+            content = "".join(f"{' '.join(line)}\n" for line in sentences_of(section, path, place)).encode()
+            if text[split].is_file() and text[split].read_bytes() != content:
+                raise ConfigError(f"{text[split]}: is the text of other data than {path}. Name another folder.")
+            write_file(text[split], content)
         models = [tuned(given.model, text, folder, seed) for seed in given.seeds]
+        facts = [read_record(one.parent / FINETUNING_FILE) for one in models]
+        if {one["model_hash"] for one in facts} != {bilm}:
+            raise ConfigError(f"{folder}: has trainings of another model than {given.model}. Name another folder.")
         record = {
             "experiment": "table7",
             "text": name,
@@ -79,8 +87,8 @@ def _write(given: argparse.Namespace) -> None:
             "name": ", ".join([plan[section]["name"], *name.split("-")[1:]]),
             "seeds": given.seeds,
             "data": {split: file_hash(path) for split, path in files.items()},
-            "bilm": read_record(models[0].parent / "finetune.json")["model_hash"],
-            "settings": read_record(models[0].parent / "finetune.json")["settings"],
+            "bilm": bilm,
+            "settings": facts[0]["settings"],
             **provenance(num_threads()),
             "tokens": {split: len(path.read_text(encoding="utf-8").split()) for split, path in text.items()},
             **compared(given.model, models, text["dev"]),

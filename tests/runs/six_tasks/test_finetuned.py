@@ -9,6 +9,7 @@ import pytest
 
 from elmo.lm.named_model import perplexity
 from elmo.text.vocabulary import SPECIAL_WORDS
+from elmo.weights.native.read import read
 from elmo.weights.native.write import write
 
 WORDS = [*SPECIAL_WORDS, "the", "saw", "Anna", "Rome"]
@@ -54,6 +55,21 @@ def test_what_is_done_is_not_done_again(run, place: Path):
     written = {path: path.stat().st_mtime_ns for path in (place / "out" / "ner" / "seed-1").rglob("*.safetensors")}
     assert run("--seeds", "1") == 0
     assert {path: path.stat().st_mtime_ns for path in written} == written
+
+
+def test_trainings_of_other_data_or_of_another_model_are_not_taken(run, place: Path, capsys):
+    assert run("--seeds", "1") == 0
+    path = place / "data" / "towns" / "train.conll"
+    text = path.read_text()
+    path.write_text(text + "\nOslo B-LOC\n")
+    assert run("--seeds", "1") == 2
+    assert "is the text of other data than" in capsys.readouterr().err
+    path.write_text(text)
+    checkpoint = read(place / "model")
+    tensors = {name: 2 * array for name, array in checkpoint.tensors.items()}
+    write(dataclasses.replace(checkpoint, tensors=tensors), place / "model", force=True)
+    assert run("--seeds", "1") == 2
+    assert "has trainings of another model" in capsys.readouterr().err
 
 
 def test_an_example_with_two_texts_gives_each_of_them_once(finetuned, tmp_path: Path):
