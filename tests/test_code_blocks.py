@@ -80,6 +80,10 @@ NOT_RUN = {
     ): "takes 22 minutes; tests/runs mixes small texts",
     (
         "docs/reproduction.md",
+        "python runs/six_tasks/finetuned.py",
+    ): "takes half an hour; tests/runs/six_tasks/test_finetuned.py tunes a small model, and test_tables.py compares",
+    (
+        "docs/reproduction.md",
         "elmo static TEXT",
     ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
     (

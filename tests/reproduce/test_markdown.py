@@ -69,7 +69,7 @@ def test_bilms_are_rows_beside_what_the_paper_says(record_of):
     assert page.startswith("# Which biLM (section 4, supplement A.1 of the paper): tweets")
     assert rows(page)[0] == ["biLM", "dev F1", "gain on dev [95 % interval]"]
     assert rows(page)[3][0] == "+ ELMo of film"
-    assert "from 131.5 to 78.6 (SST-5)" in page
+    assert "from 88.9 to 89.5 (SNLI)" in page
 
 
 def test_gamma_has_what_the_paper_says_and_no_columns_of_it(record_of):
