@@ -5,8 +5,8 @@
 
 The text of a task is each sentence of its files once, without the labels; of questions and their articles there are
 two texts, as in the paper. `elmo finetune` with its default settings reads the training text once, with each seed. The
-models are FOLDER/TEXT/seed-N/model; TEXT.json is the record of a text. What is done isn't done again, and a killed run
-goes on where it was.
+models are FOLDER/TEXT/seed-N/model, the record of a text FOLDER/TEXT/record.json. What is done isn't done again, and a
+killed run goes on where it was.
 """
 
 import argparse
@@ -26,28 +26,20 @@ from elmo.disk.atomic import write_file
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record, read_toml, write_json
 from elmo.errors import ConfigError
-from elmo.lm.named_model import load_language_model
-from elmo.lm.perplexity import scores
+from elmo.lm.named_model import log_probabilities
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
 from elmo.pretrain.run.run_folder import FINETUNING_FILE
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.environment import provenance
+from elmo.reproduce.paper import TABLE_7
 from elmo.reproduce.verdicts import AGREES, DISAGREES, UNDECIDED, resampled_scores
 from elmo.tasks.registry import find
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import content_hash
 
-TEXTS = {
-    "squad-articles": ("squad", 1),
-    "squad-questions": ("squad", 0),
-    "snli": ("snli", None),
-    "srl": ("srl", None),
-    "coref": ("coref", None),
-    "ner": ("ner", None),
-    "sst": ("sst", None),
-}
-"""Text -> section of plan.toml, and the place of its sentence in an example where an example has several texts."""
+PARTS = {"": slice(None), "questions": slice(0, 1), "articles": slice(1, 2)}
+"""Of a text SECTION or SECTION-PART: which of an example's sentences it has."""
 SPLITS = ("train", "dev")
 
 
@@ -57,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made.add_argument("folder", type=Path, help="where the models are kept")
     made.add_argument("--data", type=Path, required=True, help="folder of the data sets that plan.toml names")
     made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
-    made.add_argument("--texts", nargs="+", choices=TEXTS, default=[*TEXTS])
+    made.add_argument("--texts", nargs="+", choices=TABLE_7, default=[*TABLE_7])
     made.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     made.add_argument("--record", type=Path, metavar="FOLDER", help="copy the records there")
     given = made.parse_args(argv)
@@ -67,28 +59,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _write(given: argparse.Namespace) -> None:
     plan, bilm = read_toml(PLAN), content_hash(formats.read(hub.resolve(given.model)))
     for name in given.texts:
-        section, place = TEXTS[name]
+        section, _, part = name.partition("-")
         folder, data = given.folder / name, given.data / plan[section]["data"]
         files = {split: data / plan[section][split] for split in SPLITS}
         text = {split: folder / f"{split}.txt" for split in SPLITS}
         for split, path in files.items():
-            content = "".join(f"{' '.join(line)}\n" for line in sentences_of(section, path, place)).encode()
-            if text[split].is_file() and text[split].read_bytes() != content:
+            content = "".join(f"{' '.join(line)}\n" for line in sentences_of(section, path, part)).encode()
+            if not text[split].is_file():
+                write_file(text[split], content)
+            elif text[split].read_bytes() != content:
                 raise ConfigError(f"{text[split]}: is the text of other data than {path}. Name another folder.")
-            write_file(text[split], content)
-        models = [tuned(given.model, text, folder, seed) for seed in given.seeds]
-        facts = [read_record(one.parent / FINETUNING_FILE) for one in models]
-        if {one["model_hash"] for one in facts} != {bilm}:
-            raise ConfigError(f"{folder}: has trainings of another model than {given.model}. Name another folder.")
+        models = [tuned(given.model, bilm, text, folder, seed) for seed in given.seeds]
         record = {
             "experiment": "table7",
             "text": name,
             "task": section,
-            "name": ", ".join([plan[section]["name"], *name.split("-")[1:]]),
+            "name": ", ".join(filter(None, [plan[section]["name"], part])),
             "seeds": given.seeds,
             "data": {split: file_hash(path) for split, path in files.items()},
             "bilm": bilm,
-            "settings": facts[0]["settings"],
+            "settings": read_record(models[0].parent / FINETUNING_FILE)["settings"],
             **provenance(num_threads()),
             "tokens": {split: len(path.read_text(encoding="utf-8").split()) for split, path in text.items()},
             **compared(given.model, models, text["dev"]),
@@ -98,17 +88,18 @@ def _write(given: argparse.Namespace) -> None:
             write_json(given.record / f"{name}.json", record)
 
 
-def sentences_of(section: str, path: Path, place: int | None) -> list[tuple[str, ...]]:
-    """Each sentence of a task's file once, in their order; `place`: only this one of each example's sentences."""
+def sentences_of(section: str, path: Path, part: str) -> list[tuple[str, ...]]:
+    """Each sentence of a part of a task's file once, in their order."""
     task = find(section)
-    found = (task.sentences(example) for example in task.read(path, task.settings()))
-    own = (sentences if place is None else [sentences[place]] for sentences in found)
+    own = (task.sentences(example)[PARTS[part]] for example in task.read(path, task.settings()))
     return list(dict.fromkeys(tuple(sentence) for sentences in own for sentence in sentences))
 
 
-def tuned(model: str, text: dict[str, Path], folder: Path, seed: int) -> Path:
-    """The model's folder after an epoch on the text."""
+def tuned(model: str, bilm: str, text: dict[str, Path], folder: Path, seed: int) -> Path:
+    """The model's folder after an epoch on the text; `bilm`: the hash of `model`."""
     run = folder / f"seed-{seed}"
+    if (run / FINETUNING_FILE).is_file() and read_record(run / FINETUNING_FILE)["model_hash"] != bilm:
+        raise ConfigError(f"{run}: is a training of another model than {model}. Name another folder.")
     if (run / "model").is_dir():
         return run / "model"
     if not (folder / "data").is_dir():
@@ -125,7 +116,7 @@ def compared(model: str, models: Sequence[Path], text: Path) -> dict[str, Any]:
     """Perplexities before and after, and what the latter are of the former, with an interval over the sentences."""
     sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
     predictions = np.array([len(sentence) + 1.0 for sentence in sentences])
-    nats = np.array([_nats(str(one), sentences) for one in (model, *models)])
+    nats = -np.array([[one.mean for one in log_probabilities(sentences, read)] for read in (model, *models)])
     counts = np.stack([nats, np.broadcast_to(predictions, nats.shape)], axis=-1)
     drawn = resampled_scores(counts, _perplexity)
     before, *after = _perplexity(counts.sum(axis=1)).tolist()
@@ -137,12 +128,6 @@ def compared(model: str, models: Sequence[Path], text: Path) -> dict[str, Any]:
         "verdict": AGREES if high < 1 else DISAGREES if low > 1 else UNDECIDED,
         "counts": {"predictions": predictions.astype(int).tolist(), "nats": np.round(nats, 2).tolist()},
     }
-
-
-def _nats(model: str, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, " sentences"]:
-    """Of each sentence, the mean of the directions."""
-    found = scores(load_language_model(model), sentences)
-    return np.array([np.mean([nats.sum(dtype="float64") for nats in one.nats.values()]) for one in found])
 
 
 def _perplexity(sums: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:

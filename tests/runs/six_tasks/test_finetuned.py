@@ -69,7 +69,7 @@ def test_trainings_of_other_data_or_of_another_model_are_not_taken(run, place: P
     tensors = {name: 2 * array for name, array in checkpoint.tensors.items()}
     write(dataclasses.replace(checkpoint, tensors=tensors), place / "model", force=True)
     assert run("--seeds", "1") == 2
-    assert "has trainings of another model" in capsys.readouterr().err
+    assert "is a training of another model" in capsys.readouterr().err
 
 
 def test_an_example_with_two_texts_gives_each_of_them_once(finetuned, tmp_path: Path):
@@ -79,7 +79,9 @@ def test_an_example_with_two_texts_gives_each_of_them_once(finetuned, tmp_path: 
     ]
     articles = {"data": [{"title": "x", "paragraphs": [{"context": "A met B .", "qas": asked}]}]}
     (tmp_path / "train.json").write_text(json.dumps(articles))
-    questions, contexts = (finetuned.sentences_of("squad", tmp_path / "train.json", place) for place in (0, 1))
+    questions, contexts = (
+        finetuned.sentences_of("squad", tmp_path / "train.json", part) for part in ("questions", "articles")
+    )
     assert [" ".join(one) for one in questions] == ["Who is A ?", "Who is B ?"]
     assert [" ".join(one) for one in contexts] == ["A met B ."]
 
