@@ -59,15 +59,24 @@ def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[
         gains.scatter(theirs, place, s=34, marker="D", facecolors="none", edgecolors="C3", zorder=3,
                       label="" if place else "the paper's gain, on its own data")  # fmt: skip
     gains.axvline(0, color="0.35", linewidth=0.8)
-    scores.set_yticks(range(len(rows)), [name.replace(" (", "\n(") for name, _, _ in rows], fontsize=8)
-    scores.set_ylim(len(rows) - 0.5, -0.5)
+    _name_rows(scores, [name for name, _, _ in rows])
     for axes, label in ((scores, "score"), (gains, "gain in points")):
-        axes.set_xlabel(label, fontsize=8)
-        axes.tick_params(axis="x", labelsize=8)
-        axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        plain(axes, axis="x")
+        _finish(axes, label)
     figure.suptitle(f"{title('table1')}\nlines: 95 % intervals over seeds and test examples", fontsize=10)
     return _saved(figure, path, suffixes)
+
+
+def _name_rows(axes: Any, names: Sequence[str]) -> None:
+    """The first one at the top, the task below its data."""
+    axes.set_yticks(range(len(names)), [name.replace(" (", "\n(") for name in names], fontsize=8)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _finish(axes: Any, label: str) -> None:
+    axes.set_xlabel(label, fontsize=8)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    plain(axes, axis="x")
 
 
 def _gain_rows(record: ExperimentRecord) -> Iterator[tuple[str, str, ExperimentRecord]]:
@@ -139,13 +148,8 @@ def draw_finetuned(records: Sequence[dict[str, Any]], path: Path, suffixes: tupl
     ticks = [15, 25, 50, 100, 200]
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.set_xticks([], minor=True)
-    names = [data_name(record).replace(" (", "\n(") for record in records]
-    axes.set_yticks(range(len(records)), names, fontsize=8)
-    axes.set_ylim(len(records) - 0.5, -0.5)
-    axes.set_xlabel("perplexity on dev text: before (open) and after an epoch on the training text", fontsize=8)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    plain(axes, axis="x")
+    _name_rows(axes, [data_name(record) for record in records])
+    _finish(axes, "perplexity on dev text: before (open) and after an epoch on the training text")
     figure.suptitle("Table 7 of the paper: the biLM fine-tuned on a task's text", fontsize=10)
     return _saved(figure, path, suffixes)
 
