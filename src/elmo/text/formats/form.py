@@ -139,8 +139,8 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
             _refuse(sign, name, "columns of tokens", named)
         # Only columns can be named by their number.
         return "conllu" if field == DEFAULT_FIELD and is_conllu(filled) else named
-    names = {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}
-    if named in ("csv", "tsv") and field == DEFAULT_FIELD and field not in names:
+    is_default = named in ("csv", "tsv") and field == DEFAULT_FIELD
+    if is_default and field not in {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}:
         annotation = sign_of_annotation(filled)
         sign = annotation or sign_of_columns(lines)
         if sign is not None and (annotation or sign.format is not None):

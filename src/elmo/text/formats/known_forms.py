@@ -128,17 +128,14 @@ LINES: list[tuple[str, str, str]] = [
 ]
 """What it is, what most lines begin with, and how to read it."""
 
-_FORMS = [(what, re.compile(pattern), step) for what, pattern, step in FORMS]
-_LINES = [(what, re.compile(pattern), step) for what, pattern, step in LINES]
-
 
 def known_form(lines: Sequence[str]) -> tuple[str, str] | None:
     """What lines without blanks around them are, and the next step; None: no form that is listed here."""
     start = "\n".join(lines)
-    for what, pattern, step in _FORMS:
-        if pattern.match(start):
+    for what, pattern, step in FORMS:
+        if re.match(pattern, start):
             return what, step
-    for what, pattern, step in _LINES:
-        if 2 * sum(pattern.match(line) is not None for line in lines) > len(lines):
+    for what, pattern, step in LINES:
+        if 2 * sum(re.match(pattern, line) is not None for line in lines) > len(lines):
             return what, step
     return None
