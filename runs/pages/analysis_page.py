@@ -4,8 +4,9 @@
 
 A block of the page that begins with `<!-- table NAME -->` and ends with `<!-- end -->` is made of
 docs/analysis/NAME.json, as `elmo analyze` wrote it; everything else is left as it is. Records that are named are first
-copied there. `<!-- quality senses -->` and `<!-- quality gap -->` are made of the bundled models' quality.json. Then
-the lines of text that hold measured figures are listed, for somebody to read. Needs matplotlib: pip install
+copied there. `<!-- cove -->` compares the trainings of CoVe in docs/analysis/cove/: NAME.json is the report of `elmo
+cove --json`, NAME.wsd.json and NAME.pos.json are records of `elmo analyze --cove`. `<!-- quality senses -->` and
+`<!-- quality gap -->` are made of the bundled models' quality.json. Then the lines of text that hold measured figures are listed, for somebody to read. Needs matplotlib: pip install
 'pyelmo[analysis]'.
 """
 
@@ -26,6 +27,7 @@ BUNDLED = DOCS.parent / "src" / "elmo" / "bundled"
 RECORDS = DOCS / "analysis"
 
 _BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_COVE = re.compile(r"(<!-- cove -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 _QUALITY = re.compile(r"(<!-- quality (senses|gap) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 _FIGURE = re.compile(r"\d\.\d|\d %|\d points")
 # Figures of these would show nothing that the table doesn't.
@@ -41,7 +43,8 @@ def read_record(name: str) -> Record:
 
 def filled(page: str) -> str:
     """The page with every block made anew."""
-    return _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
+    page = _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
+    return _COVE.sub(lambda found: "\n".join([found[1].strip(), *_cove(), found[2]]), page)
 
 
 def filled_quality(page: str) -> str:
@@ -57,8 +60,25 @@ def read_quality(model: str) -> Record:
 
 def stale(page: str) -> Iterator[str]:
     """Lines of text, outside tables and blocks, that hold figures."""
-    text = _QUALITY.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
+    text = _QUALITY.sub("", _COVE.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL))))
     return (line for line in text.splitlines() if _FIGURE.search(line) and not line.startswith("|"))
+
+
+def _cove() -> Iterator[str]:
+    """A row for each training, the smallest first."""
+    yield "| trained on | pairs | dev perplexity | test BLEU | word senses, layers 1, 2 | parts of speech, layers 1, 2 |"
+    yield "|---|---|---|---|---|---|"
+    trainings = [path for path in sorted((RECORDS / "cove").glob("*.json")) if path.stem.isidentifier()]
+    for path in sorted(trainings, key=lambda path: read_record(f"cove/{path.stem}")["pairs"]):
+        own = read_record(f"cove/{path.stem}")
+        senses, tags = (read_record(f"cove/{path.stem}.{analysis}") for analysis in ("wsd", "pos"))
+        layers = (
+            [row["sets"]["all"]["f1"] for row in senses["systems"] if row["encoder"] == "CoVe"],
+            [row["accuracy"] for row in tags["rows"] if row["encoder"] == "CoVe"],
+        )
+        figures = (f"{own['dev_perplexity'][own['best_epoch'] - 1]:.2f}", f"{own['bleu']:.1f}")
+        cells = [f"{own['pairs']:,}", *figures, *(", ".join(f"{value:.1f}" for value in both) for both in layers)]
+        yield f"| {path.stem} | {' | '.join(cells)} |"
 
 
 def _senses() -> Iterator[str]:

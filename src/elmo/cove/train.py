@@ -71,6 +71,8 @@ class TrainedCoVe:
     """Of the test pairs, 0 to 100, tokenized and lower-cased; None without them."""
     bleu_signature: str | None
     """Of sacrebleu."""
+    facts: dict[str, Any]
+    """What all epochs had in common: the settings, and the SHA-256 of the files."""
 
 
 @training_torch()
@@ -103,7 +105,8 @@ def train_cove(
                     "all of them would be one unknown word. Give more text, or lower --min-count."
                 )
             train = NumberedPairs(pairs, vectors, words)
-            place.begin(_facts(text, settings), text.vectors, resume=resume)
+            facts = _facts(text, settings)
+            place.begin(facts, text.vectors, resume=resume)
         sizes = Sizes(vectors.dim, settings.cells, len(words))
         with locked(folder, "'elmo cove'"):
             training = _Training(sizes, train, NumberedPairs(dev, vectors, words), settings, place, reported, flag)
@@ -119,7 +122,7 @@ def train_cove(
                     f"{folder}: stopped by signal {flag.signal} after {len(training.log)} whole epochs, which are "
                     "saved. Continue with the same command and --resume."
                 ) from None
-    return TrainedCoVe(sizes, len(train), pairs.num_left_out, train.known_share, log, best_epoch(log), *scored)
+    return TrainedCoVe(sizes, len(train), pairs.num_left_out, train.known_share, log, best_epoch(log), *scored, facts)
 
 
 @torch.no_grad()

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 
 from elmo.cli.main import main
 from elmo.cove.encoder import CoVeEncoder
+from elmo.disk.bounded import file_hash
 from elmo.errors import Interrupted
 
 WORDS = {"the cat": "die katze", "the dog": "der hund", "a horse": "ein pferd", "The Bird": "Der Vogel"}
@@ -48,6 +49,8 @@ def test_pairs_become_an_encoder(command, tmp_path, capsys):
     expected = {"pairs": 30, "left_out": 0, "target_words": 4 + 12, "dim": 12, "best_epoch": 2, "bleu": None}
     assert expected.items() <= report.items()
     assert report["dev_perplexity"][1] < report["dev_perplexity"][0]
+    assert {"date", "commit", "machine"} <= report.keys()
+    assert report["facts"]["text"] == [file_hash(Path(file)) for file in (*command[1:3], *command[4:6])]
     encoder = CoVeEncoder.load(output)
     (layers,) = encoder.embed_iter([["The", "bird", "eats", "crumbs"]])
     assert layers.shape == (2, 4, 12)

@@ -1,5 +1,9 @@
 """Columns: what separates them, which lines are comments, and which column can't hold the words."""
 
+import re
+import shutil
+import subprocess
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -112,3 +116,16 @@ def test_columns_without_another_one_that_could_be_words_are_taken():
 def test_a_treebank_without_its_words_is_named():
     with pytest.raises(TextError, match="distributed without its text"):
         require_words([[["1", "_", "DET"], ["2", "_", "NOUN"]]], 1, "t", "--field")
+
+
+def test_json_is_refused_with_a_command_that_writes_columns(tmp_path):
+    line = '{"id": 7, "tokens": ["New", "York", "\\u00e9"], "ner tags": ["B-LOC", "I-LOC", "O"]}'
+    with pytest.raises(TextError, match="t:1: is a JSON object") as refused:
+        rows_of(f"{line}\n{line}\n")
+    (command,) = re.findall("jq .* OLD > NEW", str(refused.value))
+    assert rows_of('{"a"} O\n\n{} O') == [[['{"a"}', "O"]], [["{}", "O"]]]  # tokens
+    if shutil.which("jq"):
+        (tmp_path / "OLD").write_text(f"{line}\n{line}\n", encoding="utf-8")
+        subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+        sentence = [["New", "B-LOC"], ["York", "I-LOC"], ["é", "O"]]
+        assert rows_of((tmp_path / "NEW").read_text(encoding="utf-8")) == [sentence, sentence]

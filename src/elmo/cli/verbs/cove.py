@@ -47,7 +47,9 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "cove", flag_pairs=True)
     # Here, so that --help does not wait for torch.
     from elmo.errors import ConfigError
+    from elmo.ops.native.threads import num_threads
     from elmo.process.device import require_torch
+    from elmo.process.environment import provenance
     from elmo.process.resources import keep_freed_memory
 
     if len(arguments.texts) % 2:
@@ -77,6 +79,8 @@ def main(argv: list[str]) -> int:
         "words_per_second": [epoch["words_per_second"] for epoch in trained.log],
         "bleu": trained.bleu and round(trained.bleu, 2),
         "bleu_signature": trained.bleu_signature,
+        "facts": trained.facts,
+        **provenance(num_threads()),
     }
     text = (
         f"{arguments.output}: two layers of dimension {report['dim']}, from {trained.num_pairs:,} pairs; dev "

@@ -13,6 +13,7 @@ Every reader of such files, of texts and of tasks, gets its rows here.
 Sources: the shared tasks' descriptions, www.conll.org/previous-tasks; the files of KLUE and GermEval 2014.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -117,11 +118,13 @@ class _Reader:
     def ended(self) -> Iterator[ColumnSentence]:
         """The sentence that ends here, and those that were waiting for it to be understood."""
         block, self.held = self.held, []
-        row = next((line for _, line in block if line[0] != "#" and line != UNDECODABLE), None)
+        number, row = next(((at, line) for at, line in block if line[0] != "#" and line != UNDECODABLE), (0, None))
         if row is None and any(line != UNDECODABLE for _, line in block) and not self._num_cells:
             self._undecided.append(block)
             return
         if row is not None:
+            if not self._num_cells:
+                _require_no_json(row, f"{self.name}:{number}")
             if self.at_tabs is None:
                 self.at_tabs = "\t" in row
             self._num_cells = len(self._cells(row))
@@ -190,6 +193,21 @@ class _Reader:
     def _tell(self, number: int, why: str) -> None:
         message = f"{self.name}:{number}: {why}. Fix the line, or put a blank line between the sentences{self.advice}."
         report(self.on_bad_line, number, message)
+
+
+def _require_no_json(line: str, where: str) -> None:
+    """TextError for an object with lists, a sentence's words and their labels for instance."""
+    try:
+        found = json.loads(line) if line.startswith("{") else None
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict) and (lists := [name for name, value in found.items() if isinstance(value, list)]):
+        words, labels, *_ = (*map(json.dumps, lists), '"tags"')
+        raise TextError(
+            f"{where}: is a JSON object, but each line must have the columns of one token. Write them with jq: "
+            f"jq -r '([.[{words}], .[{labels}]] | transpose[] | join(\"\\t\")), \"\"' OLD > NEW. Labels that "
+            "are numbers need their names."
+        )
 
 
 def cells_of_row(line: str, *, at_tabs: bool) -> list[str]:
