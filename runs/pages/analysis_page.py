@@ -68,7 +68,7 @@ def _cove() -> Iterator[str]:
     """A row for each training, the smallest first."""
     yield "| trained on | pairs | dev perplexity | test BLEU | word senses, layers 1, 2 | parts of speech, layers 1, 2 |"
     yield "|---|---|---|---|---|---|"
-    trainings = [path for path in sorted((RECORDS / "cove").glob("*.json")) if path.stem.isidentifier()]
+    trainings = [path for path in sorted((RECORDS / "cove").glob("*.json")) if "." not in path.stem]
     for path in sorted(trainings, key=lambda path: read_record(f"cove/{path.stem}")["pairs"]):
         own = read_record(f"cove/{path.stem}")
         senses, tags = (read_record(f"cove/{path.stem}.{analysis}") for analysis in ("wsd", "pos"))

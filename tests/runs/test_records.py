@@ -25,7 +25,8 @@ from elmo.tasks.settings import with_table
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, QUEUE, BUNDLED = ROOT / "docs", ROOT / "runs" / "six_tasks", ROOT / "src" / "elmo" / "bundled"
 TRAINED = sorted((DOCS / "reproduction").glob("*.json"))
-ANALYSES = sorted((DOCS / "analysis").glob("*.json"))
+COVE = sorted(path for path in (DOCS / "analysis" / "cove").glob("*.json") if "." not in path.stem)
+ANALYSES = sorted({*(DOCS / "analysis").rglob("*.json")} - {*COVE})
 FINETUNED = sorted((DOCS / "reproduction" / "finetuned").glob("*.json"))
 ARCHIVES = sorted(QUEUE.glob("finished*/*/*.tar.xz"))
 
@@ -80,6 +81,13 @@ def of_finetuning(record: Mapping[str, Any]) -> Iterator[str]:
         yield "counts"
 
 
+def of_cove(record: Mapping[str, Any]) -> Iterator[str]:
+    """What the report of a training of CoVe lacks."""
+    yield from of_origin(record)
+    if not all(is_hash(one) for one in (record["facts"]["vectors"], *record["facts"]["text"])):
+        yield "data"
+
+
 def of_origin(made: Mapping[str, Any]) -> Iterator[str]:
     """Which of date, commit and machine is missing."""
     yield from (name for name in sorted(ORIGIN) if not made.get(name))
@@ -122,6 +130,11 @@ def test_a_record_of_trainings_says_what_it_was_made_of(path):
 @pytest.mark.parametrize("path", ANALYSES, ids=lambda path: path.stem)
 def test_a_record_of_an_analysis_says_what_it_was_made_of(path):
     assert not list(of_analysis(read(path)))
+
+
+@pytest.mark.parametrize("path", COVE, ids=lambda path: path.stem)
+def test_a_record_of_cove_says_what_it_was_made_of(path):
+    assert not list(of_cove(read(path)))
 
 
 @pytest.mark.parametrize("path", FINETUNED, ids=lambda path: path.stem)
