@@ -6,8 +6,8 @@ A block of the page that begins with `<!-- table NAME -->` and ends with `<!-- e
 docs/analysis/NAME.json, as `elmo analyze` wrote it; everything else is left as it is. Records that are named are first
 copied there. `<!-- cove -->` compares the trainings of CoVe in docs/analysis/cove/: NAME.json is the report of `elmo
 cove --json`, NAME.wsd.json and NAME.pos.json are records of `elmo analyze --cove`. `<!-- quality senses -->` and
-`<!-- quality gap -->` are made of the bundled models' quality.json. Then the lines of text that hold measured figures are listed, for somebody to read. Needs matplotlib: pip install
-'pyelmo[analysis]'.
+`<!-- quality gap -->` are made of the bundled models' quality.json. Then the lines of text that hold measured figures
+are listed, for somebody to read. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -66,19 +66,20 @@ def stale(page: str) -> Iterator[str]:
 
 def _cove() -> Iterator[str]:
     """A row for each training, the smallest first."""
-    yield "| trained on | pairs | dev perplexity | test BLEU | word senses, layers 1, 2 | parts of speech, layers 1, 2 |"
-    yield "|---|---|---|---|---|---|"
-    trainings = [path for path in sorted((RECORDS / "cove").glob("*.json")) if "." not in path.stem]
-    for path in sorted(trainings, key=lambda path: read_record(f"cove/{path.stem}")["pairs"]):
-        own = read_record(f"cove/{path.stem}")
-        senses, tags = (read_record(f"cove/{path.stem}.{analysis}") for analysis in ("wsd", "pos"))
+    heads = ("trained on", "pairs", "epochs", "dev perplexity", "test BLEU", "word senses", "parts of speech")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    names = [path.stem for path in (RECORDS / "cove").glob("*.json") if "." not in path.stem]
+    for own, name in sorted(((read_record(f"cove/{name}"), name) for name in names), key=lambda one: one[0]["pairs"]):
+        senses, tags = (read_record(f"cove/{name}.{analysis}") for analysis in ("wsd", "pos"))
         layers = (
             [row["sets"]["all"]["f1"] for row in senses["systems"] if row["encoder"] == "CoVe"],
             [row["accuracy"] for row in tags["rows"] if row["encoder"] == "CoVe"],
         )
-        figures = (f"{own['dev_perplexity'][own['best_epoch'] - 1]:.2f}", f"{own['bleu']:.1f}")
+        perplexities = own["dev_perplexity"]
+        figures = (str(len(perplexities)), f"{perplexities[own['best_epoch'] - 1]:.2f}", f"{own['bleu']:.1f}")
         cells = [f"{own['pairs']:,}", *figures, *(", ".join(f"{value:.1f}" for value in both) for both in layers)]
-        yield f"| {path.stem} | {' | '.join(cells)} |"
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
 def _senses() -> Iterator[str]:

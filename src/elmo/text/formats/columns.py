@@ -205,7 +205,7 @@ def _require_no_json(line: str, where: str) -> None:
         words, labels, *_ = (*map(json.dumps, lists), '"tags"')
         raise TextError(
             f"{where}: is a JSON object, but each line must have the columns of one token. Write them with jq: "
-            f"jq -r '([.[{words}], .[{labels}]] | transpose[] | join(\"\\t\")), \"\"' OLD > NEW. Labels that "
+            f'jq -r \'([.[{words}], .[{labels}]] | transpose[] | join("\\t")), ""\' OLD > NEW. Labels that '
             "are numbers need their names."
         )
 
