@@ -15,6 +15,7 @@ from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.json_array import first_object
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import tokenizer
 
@@ -80,8 +81,6 @@ def _wrong(where: str, what: str) -> TextError:
 
 _LABEL_NAMES = ("label", "gold_label", "sentiment", "class")
 _TEXT_NAMES = ("sentence", "text", "document", "review")
-# Of JSON; one of KLUE's has 40.
-_LINES_OF_AN_OBJECT = 200
 
 
 @dataclass(frozen=True)
@@ -152,20 +151,16 @@ def _require_columns(lines: Sequence[str], name: str) -> None:
         cells = "(' '.join(cell.split()) for cell in row)"
         command = f"python -c \"import csv, sys; [print(*{cells}, sep='\\t') for row in csv.reader(sys.stdin)]\" < OLD"
     else:
-        start = "\n".join(lines[:_LINES_OF_AN_OBJECT]).lstrip()
-        is_array = start.startswith("[")
-        try:
-            first, _ = json.JSONDecoder().raw_decode(start.removeprefix("[").lstrip())
-        except (ValueError, RecursionError):
+        found = first_object(lines)
+        if found is None:
             return
-        if not isinstance(first, dict):
-            return
+        first, each = found
         label, text = _known(list(first))
         texts = {key: value for key, value in first.items() if isinstance(value, str) and key != label}
         text = text or max(texts, key=lambda key: len(texts[key].split()), default=None)
         what = f"holds JSON objects with the fields {shown(list(first))}"
         fields = ", ".join(f".{json.dumps(key, ensure_ascii=False)}" for key in (label or "LABEL", text or "TEXT"))
-        made = rf'{".[]" if is_array else "."} | [{fields}] | map(tostring | gsub("\\s+"; " ")) | join("\t")'
+        made = rf'{each} | [{fields}] | map(tostring | gsub("\\s+"; " ")) | join("\t")'
         command = f"{'' if label else 'with the name of your field in place of LABEL, '}jq -r {shlex.quote(made)} OLD"
     raise TextError(
         f"{name}: {what}, but a line must be a tree, or a label and a sentence with a tab between them. Make such a "

@@ -15,12 +15,14 @@ Sources: the shared tasks' descriptions, www.conll.org/previous-tasks; the files
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, report
+from elmo.text.formats.json_array import first_object
 
 Hashes = Literal["by width", "comments"]
 
@@ -124,7 +126,7 @@ class _Reader:
             return
         if row is not None:
             if not self._num_cells:
-                _require_no_json(row, f"{self.name}:{number}")
+                _require_no_json([line for at, line in block if at >= number], f"{self.name}:{number}")
             if self.at_tabs is None:
                 self.at_tabs = "\t" in row
             self._num_cells = len(self._cells(row))
@@ -195,18 +197,16 @@ class _Reader:
         report(self.on_bad_line, number, message)
 
 
-def _require_no_json(line: str, where: str) -> None:
-    """TextError for an object with lists, a sentence's words and their labels for instance."""
-    try:
-        found = json.loads(line) if line.startswith("{") else None
-    except (ValueError, RecursionError):
-        return
-    if isinstance(found, dict) and (lists := [name for name, value in found.items() if isinstance(value, list)]):
-        words, labels, *_ = (*map(json.dumps, lists), '"tags"')
+def _require_no_json(lines: Sequence[str], where: str) -> None:
+    """TextError for objects with lists, a sentence's words and their labels for instance."""
+    looks_so = lines[0][0] in "[{" and lines[0].rstrip()[-1] in "[{,}]"  # else it is a row: "{ O"
+    first, each = (first_object(lines) if looks_so else None) or ({}, "")
+    if lists := [name for name, value in first.items() if isinstance(value, list)]:
+        words, labels, *_ = (*(json.dumps(name, ensure_ascii=False) for name in lists), '"tags"')
+        made = rf'{each} | ([.[{words}], .[{labels}]] | transpose[] | join("\t")), ""'
         raise TextError(
             f"{where}: is a JSON object, but each line must have the columns of one token. Write them with jq: "
-            f'jq -r \'([.[{words}], .[{labels}]] | transpose[] | join("\\t")), ""\' OLD > NEW. Labels that '
-            "are numbers need their names."
+            f"jq -r {shlex.quote(made)} OLD > NEW. Labels that are numbers need their names."
         )
 
 
