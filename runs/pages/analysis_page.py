@@ -27,8 +27,7 @@ BUNDLED = DOCS.parent / "src" / "elmo" / "bundled"
 RECORDS = DOCS / "analysis"
 
 _BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-_COVE = re.compile(r"(<!-- cove -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-_QUALITY = re.compile(r"(<!-- quality (senses|gap) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_OWN_BLOCK = re.compile(r"(<!-- (cove|quality senses|quality gap) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 _FIGURE = re.compile(r"\d\.\d|\d %|\d points")
 # Figures of these would show nothing that the table doesn't.
 _WITHOUT_FIGURE = ("neighbors",)
@@ -43,14 +42,9 @@ def read_record(name: str) -> Record:
 
 def filled(page: str) -> str:
     """The page with every block made anew."""
-    page = _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
-    return _COVE.sub(lambda found: "\n".join([found[1].strip(), *_cove(), found[2]]), page)
-
-
-def filled_quality(page: str) -> str:
-    """The page with what is measured of the bundled models made anew."""
-    lines = {"senses": _senses, "gap": _gap}
-    return _QUALITY.sub(lambda found: "\n".join([f"{found[1].strip()}", *lines[found[2]](), found[3]]), page)
+    lines = {"cove": _cove, "quality senses": _senses, "quality gap": _gap}
+    page = _OWN_BLOCK.sub(lambda found: "\n".join([found[1].strip(), *lines[found[2]](), found[3]]), page)
+    return _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
 
 
 def read_quality(model: str) -> Record:
@@ -60,7 +54,7 @@ def read_quality(model: str) -> Record:
 
 def stale(page: str) -> Iterator[str]:
     """Lines of text, outside tables and blocks, that hold figures."""
-    text = _QUALITY.sub("", _COVE.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL))))
+    text = _OWN_BLOCK.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
     return (line for line in text.splitlines() if _FIGURE.search(line) and not line.startswith("|"))
 
 
@@ -206,8 +200,8 @@ def main(argv: list[str]) -> int:
     """Writes page and figures; the exit code."""
     for path in map(Path, argv):
         shutil.copyfile(path, RECORDS / path.name)
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    EXPLORER_PAGE.write_text(filled_quality(EXPLORER_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (PAGE, EXPLORER_PAGE):
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
     try:
         for path in sorted(RECORDS.glob("*.json")):
             record = read_record(path.stem)
