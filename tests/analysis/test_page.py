@@ -52,7 +52,7 @@ def test_the_tables_are_those_of_the_records(script):
 def test_the_explorers_tables_are_those_of_the_bundled_models(script):
     page = script.EXPLORER_PAGE.read_text(encoding="utf-8")
     assert page.count("<!-- quality ") == 2
-    assert script.filled_quality(page) == page, "run: python runs/pages/analysis_page.py"
+    assert script.filled(page) == page, "run: python runs/pages/analysis_page.py"
 
 
 def test_written_figures_are_listed_and_those_of_tables_are_not(script):
