@@ -100,7 +100,7 @@ def place(tmp_path, monkeypatch, one_thread) -> Path:
         "배우 연기를 잘 한다 .\n연기를 보았다 .\n배를 탔다 .\n" * 4, encoding="utf-8"
     )
     (tmp_path / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n", encoding="utf-8")
-    for name in ("train", "dev"):
+    for name in ("train", "dev", "test", "opennmt"):
         for language in ("en", "de"):
             (tmp_path / f"{name}.{language}").write_text("a b\nb a a\n" * 8, encoding="utf-8")
     words = "".join(f"{at}\t{word}\t_\t_\t{tag}" + "\t_" * 5 + "\n" for at, word, tag in ((1, "a", "D"), (2, "b", "N")))
