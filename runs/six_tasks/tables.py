@@ -356,7 +356,8 @@ def _expected(training: Training, done: Sequence[Training], pace: float) -> floa
 
 def _line(part: Part) -> str:
     own = trainings_of([part])
-    seeds = f"record of {len(part.done())} of {len(part.seeds)} seeds" if part.done() else "no record yet"
+    done = part.done()
+    seeds = f"record of {len(done)} of {len(part.seeds)} seeds" if done else "no record yet"
     return f"{sum(one.is_done for one in own):2} of {len(own)} trainings; {seeds}; {part.name}"
 
 

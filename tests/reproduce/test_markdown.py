@@ -117,7 +117,7 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
     assert "Nothing follows" not in page and "with care" not in page
     page = markdown(record_of("table2", [[60.0], [54.0], [61.0], [62.0]], rules=rules), [])
     assert '**Take "top layer only" with care**: on dev data the rule "words" scores 55.00' in page
-    assert ', "top layer only" 54.00. What has not learned the task may fare otherwise' in page
+    assert ', "top layer only" 54.00. What has not learned the task may do better' in page
     # A small share of the data may well teach less than a rule made from all of it.
     scores = [[10.0], [20.0], [60.0], [70.0]]
     assert "with care" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])

@@ -151,6 +151,7 @@ def test_shares_that_leave_nothing_are_left_out_unless_asked_for():
     assert checked_shares([], 1) == [100]
     assert checked_shares([], 20) == [5, 10, 20, 50, 100]
     assert checked_shares([50, 10, 50], 60) == [10, 50]
+    assert checked_shares([100 / 3], 60) == [33.333333333]  # as it is noted for --resume
     with pytest.raises(ConfigError, match=r"--shares has 0.1, but that share of 60 groups .* is none"):
         checked_shares([0.1], 60)
 
@@ -167,6 +168,8 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
     require_open("table3", with_tokens(encoder="cove"))
     with pytest.raises(ConfigError, match="'cove', but figure2 is about the layers of a biLM"):
         require_open("figure2", with_tokens(encoder="cove"))
+    with pytest.raises(ConfigError, match="'mine', but figure2 is about the layers of a biLM"):
+        require_open("figure2", with_tokens(encoder="mine"))  # its layers may be fewer
     share = replace(SETTINGS, fit=replace(SETTINGS.fit, train_share=0.5))
     require_open("table2", share)
     with pytest.raises(ConfigError, match="choose them with --shares"):

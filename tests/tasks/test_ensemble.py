@@ -22,8 +22,7 @@ from tests.tasks.small_models import (
 
 from elmo.cli.main import main
 from elmo.errors import ConfigError
-from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.network import rank
+from elmo.tasks.coref.model import Resolver, rank
 from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
 from elmo.tasks.saved_model import save
@@ -170,7 +169,7 @@ def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
 def test_models_that_decide_between_other_things_are_refused():
     torch.manual_seed(0)
     other = Classifier(ClassifierSettings(hidden_size=4), {"labels": ["A", "Z"]}, small_tokens(static=STATIC))
-    with pytest.raises(ConfigError, match="model 2 of the ensemble decides between"):
+    with pytest.raises(ConfigError, match="model 2 of the ensemble is a Classifier that decides between"):
         Ensemble([model_of("sst", 1), other])
     with pytest.raises(ConfigError, match="model 2 of the ensemble"):
         Ensemble([model_of("sst", 1), model_of("snli", 1)])
@@ -205,7 +204,9 @@ def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
 def test_models_of_other_tag_schemes_are_refused(tmp_path, train_sentences, bilm_folder):
     for scheme in ("iob1", "iob2"):
         save(saved_tagger(train_sentences, bilm_folder, scheme=scheme), tmp_path / scheme)
-    with pytest.raises(ConfigError, match="decides between .'iob2', 'O'.* the first one between .'iob1', 'O'"):
+    with pytest.raises(
+        ConfigError, match="decides between .'iob2', 'O'.* the first one a Tagger that decides between .'iob1', 'O'"
+    ):
         load_ensemble([tmp_path / "iob1", tmp_path / "iob2"], device="cpu")
 
 

@@ -65,7 +65,7 @@ def _on_rules(record: ExperimentRecord, data: str) -> Iterator[str]:
     told, follows = (
         ("Nothing follows from these scores", "The models have not learned the task.")
         if is_general
-        else (f"Take {what} with care", "What has not learned the task may fare otherwise with other settings.")
+        else (f"Take {what} with care", "What has not learned the task may do better with other settings.")
     )
     yield f'**{told}**: on {data.replace("_", " ")} data the rule "{rule}" scores {score:.2f}, {found}. {follows}'
 
@@ -139,6 +139,6 @@ def _method(record: ExperimentRecord) -> str:
     decided = f"Claims about scores are decided on {record['decided_on']} data"
     return (
         f"{chance} {decided}; all p-values of this page are corrected together by Holm's method, and a claim is "
-        "decided if its corrected p-value is at most 0.05. If nothing differed, any claim would be decided on at "
-        "most 5 % of such pages."
+        "decided if its corrected p-value is at most 0.05. If nothing differed, at most 5 % of such pages would "
+        "decide any of their claims."
     )

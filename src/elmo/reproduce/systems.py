@@ -96,7 +96,7 @@ def require_open(experiment: str, settings: TaskSettings) -> None:
             f"train_share is {settings.fit.train_share}, but figure1 tries out several shares of the training data. "
             "Leave it out, and choose them with --shares."
         )
-    if experiment == "figure2" and settings.tokens.encoder in _IN_ITS_PLACE:
+    if experiment == "figure2" and settings.tokens.encoder != "elmo":
         raise ConfigError(
             f"encoder is {settings.tokens.encoder!r}, but figure2 is about the layers of a biLM, a token layer and "
             "LSTM layers above it, and these are others. Leave --encoder out, or ask for table3, which trains the same."
@@ -119,7 +119,7 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
             f"all: examples that belong together stay together. Ask for {100 / num_groups:.2g} or more."
         )
     found = shares or [share for share in SHARES if round(share / 100 * num_groups) >= 1]
-    return sorted(set(found))
+    return sorted({round(share, 9) for share in found})
 
 
 _IN_ITS_PLACE = {"cove": "CoVe", "context2vec": "context2vec", "mssg": "MSSG"}

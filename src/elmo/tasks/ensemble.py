@@ -33,7 +33,8 @@ class Ensemble(TaskModel[E, P]):
         for number, other in enumerate(others, start=2):
             if type(other) is not type(first) or other.outcomes != first.outcomes:
                 raise ConfigError(
-                    f"model {number} of the ensemble decides between {other.outcomes}, but the first one between "
+                    f"model {number} of the ensemble is a {type(other).__name__} that decides between "
+                    f"{other.outcomes}, but the first one a {type(first).__name__} that decides between "
                     f"{first.outcomes}: they can't be averaged. Use models trained on the same labels with the same "
                     "settings."
                 )

@@ -107,11 +107,11 @@ def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float
     rule, score = best
     if score == mean == 0:
         return (
-            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the dev "
+            f"neither the trained models nor any rule without learning finds anything: {metric} is 0.00 on the dev "
             "data. It may be too small to say anything; look at its labels before you train longer."
         )
     return (
-        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the dev data, the trained models '
-        f"have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before you "
-        "compare anything with them."
+        f'a rule without learning is at least as good: "{rule}" has {metric} {score:.2f} on the dev data, the trained '
+        f"models have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before "
+        "you compare anything with them."
     )

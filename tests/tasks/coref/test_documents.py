@@ -45,18 +45,18 @@ def test_speakers_and_clusters_may_be_missing(read):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"clusters": [[[2, 0]]]}, r"anna\.jsonl:2: the mention \[2, 0\] ends before it begins"),
-        ({"clusters": [[[0, 7]]]}, "outside the document, which has 7 words"),
+        ({"clusters": [[[2, 0]]]}, r"anna\.jsonl:2: clusters\[0\]\[0\] is \[2, 0\], not \[first token, last token\]"),
+        ({"clusters": [[[0, 7]]]}, "outside the document of 7 words"),
         ({"clusters": [[[-1, 0]]]}, "outside the document"),
-        ({"clusters": [[[0, "1"]]]}, "is not a mention"),
-        ({"clusters": {}}, "'clusters' must be a list"),
+        ({"clusters": [[[0, "1"]]]}, r"clusters\[0\]\[0\]\[1\] must be a whole number"),
+        ({"clusters": {}}, "clusters must be a list"),
         ({"speakers": [["A"]]}, "as many entries"),
-        ({"sentences": ["Anna"]}, "lists of words"),
-        ({"doc_key": 3}, "'doc_key'"),
+        ({"sentences": ["Anna"]}, r"sentences\[0\] must be a list"),
+        ({"doc_key": 3}, "doc_key must be a string"),
         ('{"doc_key"', r"anna\.jsonl:2: is not valid JSON"),
-        ({"doc_key": "\ud800"}, r"anna\.jsonl:2: 'doc_key' has one half of a surrogate pair"),
-        ({"sentences": [["\ud800"]]}, r"anna\.jsonl:2: 'sentences' has one half of a surrogate pair"),
-        ("[]", "is not an object"),
+        ({"doc_key": "\ud800"}, r"anna\.jsonl:2: doc_key has one half of a surrogate pair"),
+        ({"sentences": [["\ud800"]]}, r"anna\.jsonl:2: sentences\[0\]\[0\] has one half of a surrogate pair"),
+        ("[]", r"anna\.jsonl:2: must be an object"),
     ],
 )
 def test_what_does_not_fit_is_named(read, change, message):

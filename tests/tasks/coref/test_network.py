@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.tasks.coref import network as ranker_file
+from elmo.tasks.coref import model as ranker_file
 from elmo.tasks.coref import span_scores
-from elmo.tasks.coref.network import PairFacts, Ranked, RankerInput, SpanRanker, rank
+from elmo.tasks.coref.model import PairFacts, Ranked, RankerInput, SpanRanker, rank
 from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
 from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.coref.score import coreference_scores, score_files
 
 pytest.importorskip("scipy")
@@ -55,6 +55,18 @@ def test_json_lines_have_name_and_part_in_one(tmp_path, name):
         return
     for key, response in (("key.conll", "response.jsonl"), ("response.jsonl", "key.conll")):
         assert score_files(tmp_path / key, tmp_path / response)["average_f1"] == 100
+
+
+def test_documents_of_the_key_that_cannot_be_read_may_be_left_out(tmp_path):
+    lines = [json.dumps({"doc_key": name, "sentences": [["a", "b"]], "clusters": clusters}) + "\n"
+             for name, clusters in (("d", [[[0, 0], [1, 1]]]), ("e", [[[0, 7]]]))]  # fmt: skip
+    (tmp_path / "key.jsonl").write_text("".join(lines))
+    (tmp_path / "response.jsonl").write_text(lines[0])
+    with pytest.raises(TextError, match="key.jsonl:2: .* outside the document"):
+        score_files(tmp_path / "key.jsonl", tmp_path / "response.jsonl")
+    with pytest.warns(TextWarning, match="left out what can't be read, 1 in all"):
+        found = score_files(tmp_path / "key.jsonl", tmp_path / "response.jsonl", errors="skip")
+    assert (found["documents"], found["average_f1"]) == (1, 100)
 
 
 @pytest.mark.parametrize("name", ["files_0", "files_1", "files_2"])

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from elmo.tasks.coref.network import bucket
+from elmo.tasks.coref.model import bucket
 from elmo.tasks.coref.span_scores import endpoints, heads
 
 

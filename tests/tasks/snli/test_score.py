@@ -40,7 +40,7 @@ def test_what_is_written_can_be_scored(score):
     [
         ("p1\tyes\np2\tno\n", "predicted: has no prediction for the pair 'p3' of gold:3"),
         ("p1 yes\n", "predicted:1: has no label"),
-        ("p1\tyes\np1\tno\n", "predicted:2: a second prediction for the pair 'p1'"),
+        ("p1\tyes\np1\tno\n", "predicted:2: a second, different prediction for the pair 'p1'"),
     ],
 )
 def test_what_is_wrong_is_an_error(score, text, message):

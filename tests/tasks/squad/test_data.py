@@ -83,7 +83,7 @@ def answered(text, start):
         (squad(QUESTION, QUESTION), r"the id 'q1' belongs to two questions"),
         (squad(QUESTION, context=""), r"data\[0\]\.paragraphs\[0\]\.context is empty"),
         (squad(), "there is no question in it"),
-        ([], "the file must be an object .got \\[\\]"),
+        ([], "json: must be an object .got \\[\\]"),
         ({"data": {}}, "data must be a list .got {}"),
         ('{\n"data": [}', r"squad\.json:2: is not valid JSON"),
         ('{"data": 1, "data": 2}', "'data' occurs twice"),
@@ -115,7 +115,7 @@ def test_predictions_round_trip(tmp_path, answers):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [('{"q1": ["Rome"]}', "'q1' must be a string"), ('[{"id": "q1"}]', "the file must be an object")],
+    [('{"q1": ["Rome"]}', "'q1' must be a string"), ('[{"id": "q1"}]', "must be an object")],
 )
 def test_predictions_of_another_layout_are_refused(tmp_path, text, message):
     (tmp_path / "predictions.json").write_text(text, encoding="utf-8")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.srl.data import RoleSentence
-from elmo.tasks.srl.settings import SrlSettings
+from elmo.tasks.srl.settings import LabelerSettings, SrlSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -153,6 +153,27 @@ def test_marks_in_raw_text_are_kept_whole(files):
     assert [one.predicate for one in first.propositions] == [(1, 2), (6, 7)]
     assert second.tokens == ["The", "AC", "/", "V", "and", "/", "or", "V", "leave", "!"]
     assert [one.predicate for one in second.propositions] == [(8, 9)]
+
+
+def test_a_model_that_finds_no_predicates_warns_of_text_without_marks(files):
+    (files / "text").write_text("she saw/V him\nshe saw him\nhe saw it\n")
+    settings = SrlSettings(labeler=LabelerSettings(find_predicates=False))
+    with pytest.warns(TextWarning, match="text: no predicate is marked in 'she saw him'.* gets no roles") as told:
+        found = list(TASK.read_unlabelled(files / "text", settings, TextReading()))
+    assert (len(told), [len(one.propositions) for one in found]) == (1, [1, 0, 0])
+
+
+def test_gold_sentences_that_cannot_be_read_are_left_out_as_they_are_in_predictions(files, capsys):
+    gold, answers = files / "gold.props", files / "answers.props"
+    gold.write_text("saw (V*)\n- (A1*)\n\ntook (V*)\n- (A1*\n\nsaw (V*)\n- (A1*)\n\n")
+    answers.write_text("saw (V*)\n- (A1*)\n\nsaw (V*)\n- (A0*)\n\n")
+    flags = ["task", "score", "srl", str(gold), str(answers), "--layout", "props", "--json"]
+    assert main(flags) == 2
+    assert "gold.props:" in capsys.readouterr().err
+    with pytest.warns(TextWarning, match="gold.props: left out what can't be read, 1 in all"):
+        assert main([*flags, "--errors", "skip"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sentences"], found["f1"]) == (2, 50)
 
 
 def test_a_file_without_roles_is_remarked_on():

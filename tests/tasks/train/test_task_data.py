@@ -81,6 +81,15 @@ def test_long_training_examples_are_left_out_and_dev_examples_never(files):
                   Files(files.train.parent / "long.conll", files.train))  # fmt: skip
 
 
+def test_rules_learn_from_whole_examples(files):
+    class Halves(NamedEntities):
+        def training(self, examples, settings):
+            return [example for example in examples for _ in range(2)]
+
+    data = read_data(Halves(), NerSettings(), files)
+    assert (len(data.train), len(data.whole)) == (72, 36)
+
+
 def test_dev_and_test_data_that_are_training_data_are_told_of(files, told):
     other = files.train.parent / "other.conll"
     other.write_text("y B-A\n\n" * 8 + "x B-A\n\n")

@@ -14,12 +14,12 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_key
+from elmo.tasks.coref.documents import Document, Mention, require_own_key
 from elmo.tasks.labelled_lines import of_own_names, reporting
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.json_tree import Node, parse_tree
 from elmo.text.reading.as_trained import as_trained
-from elmo.text.word_list import has_surrogate
 
 
 def jsonlines_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = None) -> list[Document]:
@@ -49,56 +49,31 @@ def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]
 
 
 def _document(line: str, where: str) -> Document:
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise TextError(f"{where}: is not valid JSON ({error}). Each line must be one object.") from None
-    if not isinstance(values, dict) or not isinstance(values.get("doc_key"), str):
-        raise TextError(f"{where}: is not an object with a string 'doc_key'. Each line must be one document.")
-    _require_characters(values["doc_key"], where, "doc_key")
-    sentences = _words(values.get("sentences"), where, "sentences")
-    speakers = _words(values["speakers"], where, "speakers") if "speakers" in values else ()
+    node = parse_tree([line], where)
+    name, sentences = node["doc_key"].text(), _words(node["sentences"])
+    speakers = _words(node["speakers"]) if "speakers" in node else []
     if speakers and list(map(len, speakers)) != list(map(len, sentences)):
         raise TextError(f"{where}: 'speakers' must have as many entries as 'sentences' has words. Fix or remove it.")
-    clusters = _clusters(values.get("clusters", []), sum(map(len, sentences)), where)
-    key, sentences = (values["doc_key"], ""), tuple(tuple(as_trained(list(it))) for it in sentences if it)
+    num_words = sum(map(len, sentences))
+    rows = node["clusters"].items() if "clusters" in node else ()
+    clusters = tuple(filter(None, (tuple(_mention(one, num_words) for one in row.items()) for row in rows)))
     ids = tuple(map(str, range(len(clusters))))
-    return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
+    found = tuple(tuple(as_trained(sentence)) for sentence in sentences if sentence)
+    return Document((name, ""), found, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
 
 
-def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_word, row)) for row in value):
-        raise TextError(f"{where}: {name!r} must be a list of sentences, which are lists of words. Fix the line.")
-    for row in value:
-        _require_characters(" ".join(row), where, name)
-    return tuple(tuple(row) for row in value)
+def _words(node: Node) -> list[list[str]]:
+    found = [[word.text() for word in row.items()] for row in node.items()]
+    if not all(word.strip() for row in found for word in row):
+        raise node.error("has a word without a character", "Fix the line")
+    return found
 
 
-def _require_characters(text: str, where: str, name: str) -> None:
-    if has_surrogate(text):
-        raise TextError(f"{where}: {name!r} has one half of a surrogate pair, which is not a character. Fix the line.")
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _clusters(value: object, num_words: int, where: str) -> tuple[Cluster, ...]:
-    if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
-        raise TextError(f"{where}: 'clusters' must be a list of lists of [first, last]. Fix the line.")
-    return tuple(tuple(_mention(mention, num_words, where) for mention in cluster) for cluster in value if cluster)
-
-
-def _mention(value: Any, num_words: int, where: str) -> Mention:
-    shown = reprlib.repr(value)
-    if not (isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)):
-        raise TextError(f"{where}: {shown} is not a mention, which is [first token, last token]. Fix the line.")
-    first, last = value
-    if last < first:
-        raise TextError(f"{where}: the mention {shown} ends before it begins. Fix the line.")
+def _mention(node: Node, num_words: int) -> Mention:
+    places = [place.whole_number() for place in node.items()]
+    if len(places) != 2 or places[1] < places[0]:
+        raise node.error(f"is {reprlib.repr(places)}, not [first token, last token]", "Fix the line")
+    first, last = places
     if first < 0 or last >= num_words:
-        raise TextError(
-            f"{where}: the mention {shown} is outside the document, which has {num_words} words, counted from 0. Fix "
-            "the line."
-        )
+        raise node.error(f"is {places}, outside the document of {num_words} words, counted from 0", "Fix the line")
     return first, last

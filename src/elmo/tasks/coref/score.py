@@ -15,7 +15,7 @@ Source: Pradhan et al. 2014; Vilain et al. 1995, Bagga and Baldwin 1998, Luo 200
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -218,9 +218,11 @@ def score_documents(key: list[Document], response: list[Document]) -> dict[str, 
     }
 
 
-def score_files(key: Path | str, response: Path | str, encoding: str = "utf-8") -> dict[str, Any]:
-    """`score_documents` of two files."""
-    return score_documents(read_documents(key, encoding), read_documents(response, encoding))
+def score_files(
+    key: Path | str, response: Path | str, encoding: str = "utf-8", errors: Literal["strict", "skip"] = "strict"
+) -> dict[str, Any]:
+    """`score_documents` of two files. `errors`: "skip" leaves out documents of the key that can't be read."""
+    return score_documents(read_documents(key, encoding, errors), read_documents(response, encoding))
 
 
 def _names(document: Document) -> list[Hashable]:

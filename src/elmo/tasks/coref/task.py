@@ -133,7 +133,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         return [Rule("equal-texts", label, lambda documents: [equal_texts(one, texts) for one in documents])]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: CorefSettings) -> Scores:
-        return score_files(gold, predicted, settings.resolver.encoding)
+        return score_files(gold, predicted, settings.resolver.encoding, settings.resolver.errors)
 
     def remarks(self, scores: Scores) -> list[str]:
         found = []
@@ -141,8 +141,8 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         num_documents, missing = scores["documents"], scores.get("documents_without_response")
         if missing:
             found.append(
-                f"it has no document of the name and part of {missing} of the key's {num_documents} documents; all of "
-                "their mentions count as missed"
+                f"{missing} of the key's {num_documents} documents are not in it, by name and part; all of their "
+                "mentions count as missed"
             )
         if isinstance(mentions, Mapping) and not mentions["precision_denominator"] and missing != num_documents:
             found.append("no mention is predicted at all: train longer, or on more documents")

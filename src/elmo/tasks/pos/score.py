@@ -53,7 +53,7 @@ def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTag
         for token, tag in zip(example.tokens, example.tags, strict=True):
             by_word[token][tag] += 1
     best = {word: most_frequent(counts) for word, counts in by_word.items()}
-    usual = most_frequent(sum(by_word.values(), Counter[str]()))
+    usual = most_frequent(Counter(tag for example in examples for tag in example.tags))
 
     def predicted(sentence: TagSentence) -> TokenTags:
         return TokenTags(

@@ -67,7 +67,9 @@ def _labels(path: Path | str, encoding: str) -> dict[str, str]:
                 f"{path}:{number}: has no label. Every line must be a pairID, a tab and a label; fix the line."
             )
         if labels.setdefault(name, label.strip()) != label.strip():
-            raise TextError(f"{path}:{number}: a second prediction for the pair {name!r}, another one. Remove one.")
+            raise TextError(
+                f"{path}:{number}: a second, different prediction for the pair {name!r}. Remove one of them."
+            )
     return labels
 
 

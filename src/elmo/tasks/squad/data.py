@@ -17,13 +17,13 @@ from pathlib import Path
 from elmo.errors import TextError, TextWarning
 from elmo.process.text_table import shortened
 from elmo.tasks.labelled_lines import labelled_lines, of_own_names, reporting, skipping
-from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.json_tree import Node, parse_tree
 
 _SHOWN = 40
 
@@ -82,7 +82,9 @@ def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]
     the settings leave out is counted in a TextWarning.
     """
     with skipping(path, settings.errors) as on_bad:
-        return questions_of(read_tree(path, settings.encoding), settings, labelled=True, on_bad=on_bad)
+        return questions_of(
+            parse_tree(labelled_lines(path, settings.encoding), text_name(path)), settings, labelled=True, on_bad=on_bad
+        )
 
 
 def questions_of(
@@ -136,7 +138,7 @@ def write_predictions(predictions: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def read_predictions(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
     """The reverse of `write_predictions`: answers by id. TextError for a file of another layout."""
-    tree = read_tree(path, encoding)
+    tree = parse_tree(labelled_lines(path, encoding), text_name(path))
     return {key: node.string() for key, node in tree.members()}
 
 

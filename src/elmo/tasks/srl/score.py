@@ -11,13 +11,14 @@
    with pieces.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
 from elmo.tasks.counts import added, compared, percentage, precision_recall_f1
+from elmo.tasks.labelled_lines import reporting, skipping
 from elmo.tasks.srl.columns import ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span
@@ -124,17 +125,22 @@ def _figures(counts: Sequence[float]) -> dict[str, float]:
 
 
 def score_role_files(
-    gold: Path | str, predicted: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+    gold: Path | str,
+    predicted: Path | str,
+    layout: LayoutName | Literal["auto"],
+    encoding: str,
+    errors: Literal["strict", "skip"] = "strict",
 ) -> Scores:
     """`role_scores`, `sentences`, and two counts.
 
     `missing_propositions`: gold predicates without a column in the predicted file, all of whose arguments are missed;
     `unread_columns`: columns of the gold file without a predicate, which are ignored.
     Predicted predicates that the gold file doesn't have are ignored too. The two files may have different layouts.
-    Raises TextError with both files' lines for sentences of different lengths or words.
+    `errors`: "skip" leaves out gold sentences that can't be read, as 'elmo task predict --errors skip' does. Raises
+    TextError with both files' lines for sentences of different lengths or words.
     """
     sentences = zip_longest(
-        read_sentences_of_columns(gold, layout, encoding), read_sentences_of_columns(predicted, layout, encoding)
+        _gold_sentences(gold, layout, encoding, errors), read_sentences_of_columns(predicted, layout, encoding)
     )
     pairs: list[Pair] = []
     found: dict[str, int] = {"sentences": 0, "missing_propositions": 0, "unread_columns": 0}
@@ -153,6 +159,17 @@ def score_role_files(
             pairs.append(Pair(spans_of_column(cells, right.places), spans))
     scores: dict[str, Plain] = {**role_scores(pairs), **found}
     return scores
+
+
+def _gold_sentences(
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, errors: Literal["strict", "skip"]
+) -> Iterator[ColumnSentence]:
+    with skipping(path, errors) as on_bad:
+        for sentence in read_sentences_of_columns(path, layout, encoding, on_bad):
+            with reporting(on_bad, sentence.lines[0]):
+                for _, cells in zip(_predicates(sentence), sentence.columns, strict=False):
+                    spans_of_column(cells, sentence.places)
+                yield sentence
 
 
 def _predicates(sentence: ColumnSentence) -> list[int]:

@@ -1,10 +1,11 @@
 """Semantic role labeling as a task."""
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.labels import require_learnable
 from elmo.tasks.rules import most_frequent
 from elmo.tasks.srl.data import (
@@ -22,6 +23,7 @@ from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_
 from elmo.tasks.srl.settings import SrlSettings
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.text.files.text_file import text_name
 
 
 def readable_roles(sentence: RoleSentence, roles: Roles) -> Iterator[str]:
@@ -67,6 +69,22 @@ def _most_frequent_sides(propositions: Iterable[Proposition]) -> tuple[str, str]
     return most_frequent(before), most_frequent(after)
 
 
+def _marked(sentences: Iterable[RoleSentence], name: str) -> Iterator[RoleSentence]:
+    """The sentences; a TextWarning at the first one whose predicates would have to be found."""
+    has_warned = False
+    for sentence in sentences:
+        if sentence.tokens and sentence.predicates is None and not has_warned:
+            has_warned = True
+            warnings.warn(
+                f"{name}: no predicate is marked in {' '.join(sentence.tokens)[:60]!r}, and this model doesn't find "
+                "them (--no-find-predicates), so the sentence gets no roles. Mark them, as in gave/V, or train a model "
+                "with --find-predicates.",
+                TextWarning,
+                stacklevel=1,
+            )
+        yield sentence
+
+
 _KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}
 
 
@@ -86,7 +104,8 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
         return read_roles(path, labeler.layout, labeler.encoding, labeler.errors)
 
     def read_unlabelled(self, path: Path | str, settings: SrlSettings, reading: TextReading) -> Iterator[RoleSentence]:
-        return sentences_with_predicates(path, reading)
+        found = sentences_with_predicates(path, reading)
+        return found if settings.labeler.find_predicates else _marked(found, text_name(path))
 
     def sentences(self, example: RoleSentence) -> list[list[str]]:
         return [example.tokens]
@@ -130,7 +149,8 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
         return [Rule("before-and-after", label, predict)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SrlSettings) -> Scores:
-        return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)
+        labeler = settings.labeler
+        return score_role_files(gold, predicted, labeler.layout, labeler.encoding, labeler.errors)
 
     def remarks(self, scores: Scores) -> list[str]:
         if not scores["propositions"]:

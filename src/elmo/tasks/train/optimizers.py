@@ -136,7 +136,9 @@ def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim
         "adagrad": torch.optim.Adagrad,
         "sgd": torch.optim.SGD,
     }
-    return rules[settings.optimizer](groups, lr=settings.learning_rate, fused=True)
+    # torch 2.6 has no fused Adagrad for a GPU.
+    is_fused = settings.optimizer != "adagrad" or tokens.device.type == "cpu" or None
+    return rules[settings.optimizer](groups, lr=settings.learning_rate, fused=is_fused)
 
 
 def rate_at(settings: FitSettings, step: int, done: float, num_halvings: int = 0) -> float:

@@ -27,6 +27,8 @@ class TaskData(Generic[E]):
     """Of the data that are scored, how many of their examples are among the training examples, of how many; only where
     that is a large share."""
     second_test: list[E] = field(default_factory=list)
+    whole: list[E] = field(default_factory=list)
+    """What `Task.training` made the training examples of, which rules learn from."""
 
     def parts(self) -> tuple[list[E], ...]:
         """All of them: train, dev, test, second test."""
@@ -40,8 +42,8 @@ class TaskData(Generic[E]):
 def remarks_on_trained_data(trained_on: Mapping[str, Sequence[int]]) -> list[str]:
     """What to say of dev and test data that are training data; see `TaskData.trained_on`."""
     return [
-        f"{count:,} of the {total:,} examples of the {name} data are also training data: {REMEMBERED}. Give other data "
-        f"with --{name}."
+        f"{count:,} of the {total:,} examples of the {name.replace('_', ' ')} data are also training data: "
+        f"{REMEMBERED}. Give other data."
         for name, (count, total) in trained_on.items()
     ]
 
@@ -56,7 +58,8 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
         together = "all training examples belong together (one document or article), so the last epoch is kept"
         progress.say(f"no --dev was given: {told if data.dev else together}")
     shared = share_of(task.groups(data.train), settings.fit.train_share)
-    train = task.training([data.train[place] for place in shared], settings)
+    whole = [data.train[place] for place in shared]
+    train = task.training(whole, settings)
     if longest := settings.fit.max_length:
         num_examples = len(train)
         train = [example for example in train if max(map(len, task.sentences(example)), default=0) <= longest]
@@ -67,7 +70,7 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
             )
     if not train:
         raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
-    return replace(data, train=train, vocabulary=task.trained_vocabulary(data.vocabulary, train))
+    return replace(data, train=train, whole=whole, vocabulary=task.trained_vocabulary(data.vocabulary, train))
 
 
 def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:

@@ -91,7 +91,7 @@ def train(
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
             if data.trained_on:
                 summary["trained_on"] = dict(data.trained_on)
-            rules = job.task.rules(data.train) if options.rules else []
+            rules = job.task.rules(data.whole) if options.rules else []
             summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:

@@ -11,11 +11,12 @@ from elmo.cli.arguments import Ignored, Switch, given_options, overridden, parse
 from elmo.cli.early_checks import As, check_tokens
 from elmo.cli.output import print_report
 from elmo.cli.verbs.task.score import print_note, table_of_scores
-from elmo.disk.json_file import read_record, read_toml
+from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
+from elmo.tasks.train.job import read_run
 
 if TYPE_CHECKING:
     from elmo.tasks.train.job import AnyJob
@@ -124,9 +125,9 @@ def chosen_settings(
     if arguments.resume:
         if not begun.is_file():
             raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
-        noted = read_record(begun)
-        if noted["task"] != task.name:
-            raise ConfigError(f"{begun}: the run is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
+        noted = read_run(begun)
+        if (own := noted.get("task")) != task.name:
+            raise ConfigError(f"{begun}: the run is of the task {own!r}, not {task.name!r}. Name that task.")
         settings = with_table(settings, noted["settings"], str(begun))
     if arguments.config is not None:
         settings = with_table(settings, read_toml(arguments.config), str(arguments.config))

@@ -3,19 +3,16 @@
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import TextError
 from elmo.process.text_table import shortened
-from elmo.tasks.labelled_lines import labelled_lines
-from elmo.text.files.text_file import text_name
 from elmo.text.word_list import has_surrogate
 
 # SQuAD's training file has 30 MB; this is a file of another kind.
 _MAX_CHARACTERS = 1 << 30
 _MEMBERS_SHOWN = 10
-_CHECK_LAYOUT = "Check that the file has the layout of SQuAD 1.1"
+_CHECK_LAYOUT = "Check its layout"
 
 Kind = TypeVar("Kind")
 
@@ -77,7 +74,7 @@ class Node:
 
     def error(self, what: str, step: str) -> TextError:
         """A complaint about this value."""
-        return TextError(f"{self.source}: {self._place or 'the file'} {what}. {step}.")
+        return TextError(f"{self.source}: {self._place}{' ' if self._place else ''}{what}. {step}.")
 
     def _of_kind(self, kind: type[Kind], name: str) -> Kind:
         if not isinstance(self._value, kind):
@@ -86,11 +83,6 @@ class Node:
 
     def _unlike(self, name: str) -> TextError:
         return self.error(f"must be {name} (got {shortened(json.dumps(self._value), 60)})", _CHECK_LAYOUT)
-
-
-def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
-    """The JSON value of a file, which may be packed. Raises TextError with the line if it is not JSON."""
-    return parse_tree(labelled_lines(path, encoding), text_name(path))
 
 
 def parse_tree(rows: Iterable[str], source: str) -> Node:
@@ -108,8 +100,8 @@ def parse_tree(rows: Iterable[str], source: str) -> Node:
         return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), source, "")
     except json.JSONDecodeError as error:
         raise TextError(
-            f"{source}:{error.lineno}: is not valid JSON ({error.msg} at column {error.colno}). Check that the file is "
-            "whole, and JSON as SQuAD's is."
+            f"{source}{f':{error.lineno}' if len(lines) > 1 else ''}: is not valid JSON ({error.msg} at column "
+            f"{error.colno}). Check that it is whole."
         ) from None
     except (RecursionError, ValueError) as error:
         raise TextError(f"{source}: is JSON that can't be used: {error}. Get the file again.") from None
