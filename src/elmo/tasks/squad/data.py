@@ -82,9 +82,8 @@ def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]
     the settings leave out is counted in a TextWarning.
     """
     with skipping(path, settings.errors) as on_bad:
-        return questions_of(
-            parse_tree(labelled_lines(path, settings.encoding), text_name(path)), settings, labelled=True, on_bad=on_bad
-        )
+        tree = parse_tree(labelled_lines(path, settings.encoding), text_name(path))
+        return questions_of(tree, settings, labelled=True, on_bad=on_bad)
 
 
 def questions_of(
