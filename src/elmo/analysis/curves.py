@@ -59,7 +59,7 @@ def read_curves(run: Path) -> Curves:
         raise ConfigError(f"{metrics}: nothing was logged yet. Wait until the run has logged a step.")
     directions = [name for name in _DASHES if found and f"{name}_perplexity" in found[0]]
     return Curves(
-        escaped(run.resolve().name),
+        escaped(run.resolve().name).replace("$", r"\$"),  # matplotlib would read a formula
         _tokens_read(logged, tokens, metrics),
         _numbers(logged, "loss", metrics),
         _tokens_read(found, tokens, metrics),

@@ -53,7 +53,8 @@ def require_figure(path: Path, suffixes: Sequence[str] = SUFFIXES) -> None:
 def draw(record: Record, path: Path, suffix: str) -> None:
     """Draws what 'elmo analyze' recorded into `path`, in the format of `suffix`; equal records give equal files."""
     title, _ = _FIGURES[record["analysis"]]
-    source = f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
+    model = record["model"].replace("$", r"\$")  # matplotlib would read a formula
+    source = f"{model}, {record['date'][:10]}; lines: 95 % intervals"
     save(drawn(panels_of(record), f"{title}\n{source}"), path, suffix)
 
 

@@ -64,8 +64,8 @@ def _without_folder(word: str) -> str:
 def remarks_on_tests(tests: Sequence[Path], others: Mapping[str, Path | None]) -> list[str]:
     """What to say of test files that are also what is trained on, or chosen by. `others`: option -> its file."""
     return [
-        f"note: {test} was named with --test and with --{name}, so its figures don't say what holds of new text. Give "
-        f"another file with --{name}."
+        f"note: {test} was named with --test and with --{name}, so its figures don't show how it does on new text. "
+        f"Give another file with --{name}."
         for test in tests
         for name, other in others.items()
         if other is not None and other.samefile(test)

@@ -12,7 +12,9 @@ export async function readFile(where, name, files, onProgress) {
   const given = files instanceof Map ? files.get(name) : files?.[name];
   if (given !== undefined) return bytesOf(given, name);
   if (where === undefined) return null;
-  const url = await addressOf(where, name);
+  const url = await addressOf(where, name).catch((error) => {
+    throw new ElmoError(`${where}: isn't an address (${error.message}). Pass the URL or the path of a model's folder.`);
+  });
   const bytes = inNode && url.protocol === "file:" ? await fromDisk(url) : await fromNetwork(url, name, onProgress);
   if (bytes) onProgress?.({ file: name, loaded: bytes.length, total: bytes.length });
   return bytes;

@@ -60,11 +60,11 @@ _PACKAGE = Path(elmo.__file__).parent
 _NO_MORE_THREADS = "This user or container may not start more processes or threads."
 # What the system refuses for another reason than the path, whatever it was asked for.
 _REFUSALS = {
-    errno.EFBIG: "File system or user may not have so large a file. Write to another disk, or raise 'ulimit -f'.",
+    errno.EFBIG: "The file system, or this user's limit, allows no such size. Use another disk, or raise 'ulimit -f'.",
     errno.EMFILE: "This user may not open more. Raise 'ulimit -n', or use fewer files or workers.",
     errno.EAGAIN: f"{_NO_MORE_THREADS} Raise 'ulimit -u', or use fewer workers.",
     errno.ENFILE: "The whole machine can't open more. Close other programs.",
-    errno.EIO: "The disk, or the connection to it, fails. Check it, or use another disk.",
+    errno.EIO: "The disk, or the connection to it, is failing. Check it, or use another disk.",
 }
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
@@ -272,7 +272,7 @@ def _message(error: BaseException, command: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         return str(MissingExtraError("torch", "torch", command))
     if isinstance(error, ImportError):
-        return f"{kind}: {error}. The installation is not complete or damaged. Run 'elmo doctor' to see why."
+        return f"{kind}: {error}. The installation is incomplete or damaged. Run 'elmo doctor' to see why."
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         return f"{error}. {_NO_MORE_THREADS} Raise 'ulimit -u', or set OMP_NUM_THREADS=1."
     if is_out_of_memory(error):

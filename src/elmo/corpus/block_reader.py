@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from elmo.corpus.blocks import Block, Border
 from elmo.corpus.documents import DocumentMarks, Documents
-from elmo.errors import ElmoError, TextError
-from elmo.process.stop_flag import StopRequested
+from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, decoded_block
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.form import Form
@@ -84,25 +82,7 @@ class BlockReader:
         """All sentences with tokens."""
         if self.recipe.documents is not None:
             return self._marked(self._units())
-        if self.recipe.form.format == "text" and self.recipe.sentences == "lines":
-            return self._lines()
         return (sentence for unit in self._units() for sentence in self._tokenized(unit))
-
-    def _lines(self) -> Iterator[list[str]]:
-        """The same as the general way below, for plain lines: in half the time."""
-        row, tokenize = "", self.tokenize
-        try:
-            for count, row in enumerate(cast(Iterable[str], self._rows())):
-                if count % _LINES_BETWEEN_CHECKS == 0:
-                    self.check()
-                if sentence := tokenize(row):
-                    yield sentence
-                else:
-                    self._leave_out(ends_document=False)
-        except (ElmoError, StopRequested):
-            raise
-        except Exception as error:
-            raise self._failed(row, error) from error
 
     def _marked(self, units: Iterable[str | list[str]]) -> Iterator[list[str]]:
         by_row = self.recipe.documents == "row"

@@ -22,6 +22,8 @@ Border = Literal["line", "blank line", "record", "header"]
 before one of FASTA."""
 
 _SEPARATOR_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=.\r?\n")
+# Of CoNLL-U Plus: each names the columns of the lines after it.
+_COLUMN_NAMES = re.compile(rb"^(?:\xef\xbb\xbf)?#[^\S\n]*global\.columns[^\n]*", re.MULTILINE)
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
 # A cell in quotes, whole or cut off; a quote inside of another cell is a letter of it.
 _QUOTED_CELL = re.compile(rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[,;\t|\n]))"[^"]*(?:""[^"]*)*"?')
@@ -39,7 +41,7 @@ class Block:
     """From 1."""
     content: bytes = field(repr=False)
     header: bytes = field(default=b"", repr=False)
-    """The first row of a table that the block does not begin with."""
+    """The first row of a table, or the last line that names columns of CoNLL-U Plus, of what is before the block."""
 
     @property
     def last_line(self) -> int:
@@ -64,7 +66,7 @@ def read_blocks(
     """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
 
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
-    `has_header`: whether later blocks have to know the first row, such as the columns' names. `lines_of`: what makes
+    `has_header`: whether later blocks have to know the columns' names. `lines_of`: what makes
     other lines of the file's, before they are counted.
     `on_bytes`: called with the bytes of the file (as stored on disk) or stream read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.files.lines`.
@@ -79,7 +81,9 @@ def read_blocks(
                 if piece is None:
                     raise line_too_long(text_name(path), line)
                 yield Block(text_name(path), line, piece, header)
-                if has_header and line == 1:
+                if has_header and border == "blank line":
+                    header = [header, *_COLUMN_NAMES.findall(piece)][-1]
+                elif has_header and line == 1:
                     # Excel writes a line "sep=;" before the one that names the columns.
                     num_lines = 2 if _SEPARATOR_LINE.match(piece) else 1
                     whole = _without_quoted(piece) if border == "record" else piece

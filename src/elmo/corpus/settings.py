@@ -14,9 +14,9 @@ from elmo.process.progress.report import Progress
 from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import Must, PositiveInt, from_to, require_types
 from elmo.text.files.decoding import checked_encoding
-from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
+from elmo.text.files.text_file import STDIN, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
-from elmo.text.reading.settings import SentenceEnds, require_used_field
+from elmo.text.reading.settings import SentenceEnds, TextForm, require_used_field
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
@@ -39,7 +39,7 @@ Splits = Mapping[str, Sequence[Path | str]]
 
 
 @dataclass(frozen=True)
-class CorpusSettings:
+class CorpusSettings(TextForm):
     """How a corpus is read and prepared; every field is a flag of `elmo prepare`."""
 
     vocab_size: int | None = None
@@ -62,14 +62,6 @@ class CorpusSettings:
     block)."""
     max_characters_per_token: Annotated[int, from_to(3, 10_000)] = 50
     """Maximum number of characters read of each word, including the two marks at its ends."""
-    format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line, or an array of them; csv and tsv: tables with a text per row;
-    conll and conllu: one token per line; fasta: proteins, whose letters are the tokens; auto: by the first lines and
-    the ending of each file."""
-    field: str = "text"
-    """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
-    or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
-    text, or the first column)."""
     sentences: SentenceEnds = "lines"
     """lines: each line is one sentence. For raw text: within-lines: a line can hold several sentences; across-lines:
     sentences can continue on the next line, and only blank lines end a paragraph."""

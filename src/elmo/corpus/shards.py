@@ -214,10 +214,9 @@ def _require_counts(report: dict[str, Any]) -> None:
 def _load_shard(folder: Path, split: str, index: int) -> Shard:
     offsets_file = offsets_path(folder, split, index)
     shard = Shard(_load(tokens_path(folder, split, index), "uint32"), _load(offsets_file, "int64"))
-    if shard.offsets[0] != 0 or shard.offsets[-1] != shard.num_tokens:
-        raise _damaged(
-            offsets_file, f"its offsets run from {shard.offsets[0]} to {shard.offsets[-1]}, not 0 to {shard.num_tokens}"
-        )
+    ends = [*shard.offsets[:1].tolist(), *shard.offsets[-1:].tolist()]
+    if ends != [0, shard.num_tokens]:
+        raise _damaged(offsets_file, f"its offsets begin and end with {ends}, not {[0, shard.num_tokens]}")
     return shard
 
 

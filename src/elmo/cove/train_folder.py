@@ -94,7 +94,7 @@ class TrainFolder:
         recover(self._last)
         if not self._last.is_dir():
             return []
-        if changed := what_changed(self._last):
+        if changed := what_changed(self._last, needs_sums=True):
             raise _damaged(self._last, changed)
         _load(network, self._last / _WEIGHTS)
         return read_record(self._last / _LOG)

@@ -219,7 +219,9 @@ def _remove_unheld(folder: Path) -> None:
 
 def _require_space(target: Path, size: int) -> None:
     if free_bytes(target.parent) < size + _OVERHEAD_BYTES:
-        raise OutputError(f"{target}: not enough disk. {_space(target, size)} Free some space or choose another place.")
+        raise OutputError(
+            f"{target}: not enough disk space. {_space(target, size)} Free some space or choose another place."
+        )
 
 
 def _space(target: Path, size: int) -> str:

@@ -20,6 +20,8 @@ def is_disk_full(error: OSError) -> bool:
 
 def require_possible(output: Path) -> None:
     """OutputError unless a file or folder of that name could be made: in a folder that this user may write to."""
+    if not output.absolute().name:
+        raise OutputError(f"{output}: is the root of the file system and can't be an output. Choose a path below it.")
     if len(os.fsencode(output.name)) > _LONGEST_NAME:
         raise OutputError(
             f"{shown(output.name)} can't be the name of an output: it has more than {_LONGEST_NAME} bytes, and files "

@@ -25,12 +25,12 @@ def has_sums(folder: Path) -> bool:
     return (folder / SUMS_FILE).exists()
 
 
-def what_changed(folder: Path) -> str | None:
-    """The first file that is not as it was, and how; None if all are, or if there are no sums."""
+def what_changed(folder: Path, *, needs_sums: bool = False) -> str | None:
+    """The first file that is not as it was, and how; None if all are, or if there are no sums and none are needed."""
     try:
         noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES))
     except FileNotFoundError:
-        return None
+        return f"{SUMS_FILE} is missing" if needs_sums else None
     except (OSError, ValueError, RecursionError) as error:
         return f"{SUMS_FILE} can't be read: {getattr(error, 'strerror', None) or 'it is not JSON'}"
     if not isinstance(noted, dict) or not noted:

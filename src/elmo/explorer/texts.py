@@ -22,7 +22,7 @@ from elmo.process.progress.report import Progress
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading, TextForm
-from elmo.text.tokenizer import marked
+from elmo.text.tokenizer import marked, tokenizer_code
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -91,6 +91,7 @@ class ExploredText:
             embedder.dtype,
             embedder.state_hash,
             self.split,
+            tokenizer_code(self.split),
             self.max_tokens,
             self.sample,
             self.form,

@@ -287,6 +287,6 @@ def _require_right(runtime: Any, checkpoint: Checkpoint, dtype: StoredWeights, f
         error = float(np.abs(layers[:, row, :length] - expected[:, row, :length]).max())
         if not error <= _CLOSE * max(1.0, np.abs(expected).max()) or layers[:, row, length:].any():
             raise WeightFileError(
-                f"onnxruntime {runtime.__version__} gives other vectors than this package, by {error:.1e}. Nothing was "
-                "written. Please report the model and this version."
+                f"onnxruntime {runtime.__version__} gives vectors that differ from this package's by {error:.1e}. "
+                "Nothing was written. Please report the model and this version."
             )

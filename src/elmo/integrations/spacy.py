@@ -9,14 +9,13 @@ the layer for components that are trained.
 """
 
 import json
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Float32, Int
 
 from elmo.disk.json_file import read_json, write_json
 from elmo.errors import ConfigError, MissingExtraError
@@ -71,48 +70,23 @@ def make(
     return ElmoComponent(nlp, name, reference, layers, hooks, plain_quotes)
 
 
-@dataclass(frozen=True)
-class _Made:
-    """What the component wrote for a doc."""
-
-    text: str
-    starts: list[int]
-    """Where each token begins in the text."""
-    ends: list[int]
-    are_words: Bool[np.ndarray, " tokens"]
-    """Whitespace has zeros, which don't count in a mean."""
-    vectors: Float32[np.ndarray, "tokens width"]
-
-    def vector(self, token: Token) -> Float32[np.ndarray, " width"]:
-        first, last = bisect_left(self.starts, token.idx), bisect_right(self.ends, token.idx + len(token))
-        if self.starts[first:][:1] != [token.idx] or self.ends[last - 1] != token.idx + len(token):
-            raise ConfigError(f"the token {token.text!r} has no ELMo vector of its own. {_AFTERWARDS}")
-        words = self.are_words[first:last]
-        return self.vectors[first:last][words if words.any() else ~words].mean(axis=0)
-
-
 class _Vectors(np.ndarray):
-    """doc.tensor, which remembers what it was made of: spaCy drops rows of it where tokens are merged."""
+    """doc.tensor, whose row of a merged token is the mean of its words' rows; spaCy alone keeps the last one's."""
 
-    made: _Made | None = None
-    _facts: _Made
+    words: Int[np.ndarray, " tokens"] | None
+    """Of how many words each row is the mean; 0: of whitespace, which has zeros."""
 
     @classmethod
-    def of(cls, doc: Doc, vectors: Float32[np.ndarray, "tokens width"]) -> "_Vectors":
+    def of(cls, vectors: Float32[np.ndarray, "tokens width"], words: Int[np.ndarray, " tokens"]) -> "_Vectors":
         found = vectors.view(cls)
-        starts, ends = [token.idx for token in doc], [token.idx + len(token) for token in doc]
-        are_words = np.array([not token.is_space for token in doc], dtype=bool)
-        found._facts = _Made(doc.text, starts, ends, are_words, vectors)
+        found.words = words
         return found
 
     def __array_finalize__(self, source: object) -> None:
-        self.made = getattr(source, "made", None) or getattr(source, "_facts", None)
+        self.words = getattr(source, "words", None)  # of a copy
 
     def __getitem__(self, places: Any) -> Any:
-        """Rows of these vectors are still of their tokens; all else is an array like any other."""
-        found = super().__getitem__(places)
-        are_rows = isinstance(found, _Vectors) and found.ndim == 2 and found.shape[1] == self.shape[1]
-        return found if are_rows else np.asarray(found)[()]
+        return np.asarray(self)[places]
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
         """What is computed of the vectors is no longer them."""
@@ -120,6 +94,16 @@ class _Vectors(np.ndarray):
             settings["out"] = tuple(np.asarray(one) if isinstance(one, _Vectors) else one for one in settings["out"])
         plain = (np.asarray(one) if isinstance(one, _Vectors) else one for one in inputs)
         return getattr(ufunc, method)(*plain, **settings)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, settings: Any) -> Any:
+        """np.delete is how spaCy merges tokens: of each the last row stays."""
+        if function is not np.delete or self.words is None:
+            found = super().__array_function__(function, types, inputs, settings)
+            return np.asarray(found) if isinstance(found, _Vectors) else found
+        starts = np.append(0, np.delete(np.arange(1, len(self) + 1), inputs[1])[:-1])
+        words = np.add.reduceat(self.words, starts)
+        sums = np.add.reduceat(np.asarray(self) * self.words[:, None], starts)
+        return _Vectors.of((sums / np.maximum(words, 1)[:, None]).astype(self.dtype), words)
 
 
 class ElmoComponent:
@@ -150,7 +134,7 @@ class ElmoComponent:
         for docs in minibatch(stream, batch_size):
             self._require_place()
             for doc, vectors in zip(docs, self._vectors(docs), strict=True):
-                doc.tensor = _Vectors.of(doc, vectors)
+                doc.tensor = _Vectors.of(vectors, np.array([not token.is_space for token in doc], int))
                 if self.hooks:
                     _add_hooks(doc)
                 yield doc
@@ -237,10 +221,7 @@ def _vector(part: Doc | Span | Token) -> Float32[np.ndarray, " width"]:
 
 
 def _rows(tokens: list[Token], doc: Doc) -> list[Float32[np.ndarray, " width"]]:
-    """The tokens' vectors; that of a token merged of several is their mean."""
-    made: _Made | None = getattr(doc.tensor, "made", None)
-    if made is not None and made.text == doc.text:
-        return [made.vector(token) for token in tokens]
+    """The tokens' vectors."""
     if len(doc.tensor) != len(doc):
         raise ConfigError(f"the doc has {len(doc)} tokens, but doc.tensor {len(doc.tensor)} rows. {_AFTERWARDS}")
     tensor = np.asarray(doc.tensor)

@@ -173,7 +173,9 @@ def _answer(content: bytes) -> bytes:
         function, arguments = pickle.loads(content)
         return pickle.dumps((function(*arguments), None))
     except Exception as error:
-        return pickle.dumps((None, portable(error, f"{error!r}, in a worker process. See with one worker where.")))
+        return pickle.dumps(
+            (None, portable(error, f"{error!r}, in a worker process. Run it with one worker to see where."))
+        )
 
 
 def portable(error: Exception, instead: str) -> Exception:

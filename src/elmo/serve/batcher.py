@@ -20,7 +20,7 @@ import numpy as np
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.windows import windows
-from elmo.layer_choice import Layers
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.serve.answers import Refusal
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class Batcher:
         time.monotonic(). A future raises Refusal (503) if the deadline passes before its turn, and what the embedder
         raises. Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
         """
-        kind = (id(embedder), repr(layers))
+        kind = (id(embedder), LayerChoice.of(layers, embedder.num_layers))
 
         def compute(parts: list[_Part]) -> list[object]:
             together = [sentence for part in parts for sentence in part.sentences]
@@ -244,8 +244,8 @@ def too_late() -> Refusal:
     """The answer to a request whose deadline has passed."""
     return Refusal(
         503,
-        "the deadline of this request passed before it was computed: the server has more to do than it can. Send it "
-        "again later, or send less at a time.",
+        "the deadline of this request passed before it was computed: the server has more work than it can finish in "
+        "time. Send it again later, or send less at a time.",
         "deadline",
         headers=_RETRY,
     )

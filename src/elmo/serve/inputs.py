@@ -195,6 +195,22 @@ async def read_texts(
     return await asyncio.to_thread(read) if size > _LONG else read()
 
 
+def require_room(text: str, room: int, name: str, settings: ServeSettings) -> None:
+    """Raises Refusal for a text of more words than `room`: it has no more words than tokens, and they are found much
+    faster."""
+    if len(text.split(None, room)) > room:
+        raise _too_many(name, settings)
+
+
+def _too_many(name: str, settings: ServeSettings) -> Refusal:
+    return invalid(
+        f"the texts have more than {settings.max_tokens:,} tokens, the most that a request may have; {name} is the "
+        "first that exceeds this. Send fewer or shorter texts at a time; for a whole corpus use 'elmo embed'.",
+        _field(name),
+        "too_many_tokens",
+    )
+
+
 def _read(
     texts: Mapping[str, Text], split: Tokenize, reading: Reading, model: ServedModel, settings: ServeSettings
 ) -> ReadTexts:
@@ -204,17 +220,14 @@ def _read(
     sentences: list[list[str]] = []
     spans: list[list[Span | None] | None] = []
     for name, text in texts.items():
-        # A text has no more words than tokens, and they are found much faster.
-        has_room = not isinstance(text, str) or len(text.split(None, room)) <= room
-        placed = placed_as_one(text, split, marks, reading.tokenizer) if isinstance(text, str) and has_room else None
-        tokens = as_trained(text, marks) if isinstance(text, list) else placed.tokens if placed else []
-        if not has_room or len(tokens) > room:
-            raise invalid(
-                f"the texts have more than {settings.max_tokens:,} tokens, the most of a request, as of {name}. Send "
-                "fewer or shorter texts at a time; for a whole corpus use 'elmo embed'.",
-                _field(name),
-                "too_many_tokens",
-            )
+        if isinstance(text, str):
+            require_room(text, room, name, settings)
+            placed = placed_as_one(text, split, marks, reading.tokenizer)
+        else:
+            placed = None
+        tokens = as_trained(text, marks) if placed is None else placed.tokens
+        if len(tokens) > room:
+            raise _too_many(name, settings)
         room -= len(tokens)
         if isinstance(text, list):
             _require_tokens(text, name)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -138,10 +139,15 @@ async def _lines(
         with until(asked.deadline, futures):
             for future in futures:
                 for array in await future:
-                    yield msgspec.json.encode(item(index, array)) + b"\n"
+                    line = partial(_line, item, index, array)
+                    yield await asyncio.to_thread(line) if array.size > _MANY_NUMBERS else line()
                     index += 1
     except Exception as error:
         yield as_refusal(request, error).body() + b"\n"
+
+
+def _line(item: Item, index: int, array: np.ndarray) -> bytes:
+    return msgspec.json.encode(item(index, array)) + b"\n"
 
 
 def _facts(asked: VectorRequest) -> dict[str, str]:

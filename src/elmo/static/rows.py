@@ -19,7 +19,7 @@ _CONTROLS = bytes([*range(32), 127])
 # If all numbers of a row are this small, its bytes are something else.
 _TINY = 1e-15
 _INNER_RETURN = (
-    "has a carriage return (CR) with no line feed behind it, as in old Macintosh files. Convert the file: tr "
+    "has a carriage return (CR) with no line feed after it, as in old Macintosh files. Convert the file: tr "
     "'\\r' '\\n' < OLD > NEW"
 )
 # A longer "word" means a damaged file or a wrong dimension.

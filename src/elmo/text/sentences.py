@@ -12,6 +12,7 @@ from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_nam
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
 from elmo.text.formats.json_array import array_as_lines
 from elmo.text.formats.rows import Row, bad_line_of, numbered_rows
+from elmo.text.reading.as_trained import composed
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
@@ -41,7 +42,7 @@ def read_sentences(
     number from 1 where no row names the columns); "conll" and "conllu" a token a line; "fasta" a protein a record,
     whose letters are the tokens; "auto" goes by what is seen in the first lines, and by the ending (see
     `elmo.text.formats.form`).
-    `tokenize`: makes tokens of a text; lists of tokens are taken as they are.
+    `tokenize`: makes tokens of a text in NFC; lists of tokens are taken as they are.
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
     `require_content`: whether a file without a single line is an error.
@@ -50,7 +51,7 @@ def read_sentences(
     of `elmo.text.files.lines`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
     _, rows = rows_and_form(path, **options)
-    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
+    return (tokenize(composed(row)[0]) if isinstance(row, str) else row for _, row in rows)
 
 
 def rows_and_form(

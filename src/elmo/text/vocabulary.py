@@ -219,8 +219,8 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
     if max_size is not None and max_size < least:
         beginnings = f" and {num_beginnings} beginnings" if num_beginnings else ""
         raise ConfigError(
-            f"the vocabulary size must be at least {least} (got {max_size}): {SPECIAL_WORDS}{beginnings} belong to it, "
-            "and a word. Choose for instance 30000."
+            f"the vocabulary size must be at least {least} (got {max_size}): it must hold {', '.join(SPECIAL_WORDS)}"
+            f"{beginnings} and at least one word. Choose for instance 30000."
         )
     require_value("min_count", min_count, PositiveInt)
     require_value("num_beginnings", num_beginnings, NotNegativeInt)

@@ -170,7 +170,7 @@ def _params(path: Path) -> dict[str, str]:
 def _beside(params: Path, values: dict[str, str], key: str) -> Path:
     """The file that a key names, beside the .params file: a path to elsewhere could name any file of this machine."""
     name = values.get(key, "")
-    if not name or Path(name).name != name or name in (".", ".."):
+    if not name or Path(name).name != name or name in (".", "..") or "\0" in name:
         raise _wrong(params, f"{key} must be the name of a file in the same folder (got {shown(name)})")
     return params.parent / name
 

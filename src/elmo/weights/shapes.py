@@ -86,8 +86,7 @@ def require_agreement(
     """Raises WeightFileError unless `found` has exactly the `expected` names and shapes.
 
     `file` holds them, `asked_by` is the file that expects them, `kind` is what the format calls them ("tensor",
-    "dataset"). `expected` may be a generator: it is read no further than the first name that isn't there, so a
-    damaged config that asks for a million layers costs nothing.
+    "dataset").
     """
     wanted, matching = set(), f"the matching {asked_by.removeprefix('the ')}"
     step = f"Run 'elmo inspect {file}' or pass" if kind == "dataset" else "Pass"

@@ -96,7 +96,7 @@ def test_a_test_set_that_is_trained_on_or_chosen_by_is_told(files, recorded_prog
     (test,) = files.tests
     sense_table(dataclasses.replace(files, tests=(test, files.train), dev=test), {}, progress=recorded_progress)
     assert recorded_progress.lines == [
-        f"note: {path} was named with --test and with --{option}, so its figures don't say what holds of new text. "
+        f"note: {path} was named with --test and with --{option}, so its figures don't show how it does on new text. "
         f"Give another file with --{option}."
         for path, option in ((test, "dev"), (files.train, "train"))
     ]

@@ -93,7 +93,7 @@ def test_an_interrupted_shard_is_resumed(embedder, text, tmp_path, require_equal
 def test_shards_that_do_not_fit_together_are_refused(embedder, text, tmp_path):
     paths = made(embedder, text, tmp_path)
     output = tmp_path / "joined.npy"
-    with pytest.raises(ConfigError, match=r"of 3 shards 1 are missing: 2\..*--shard 2/3"):
+    with pytest.raises(ConfigError, match=r"1 of 3 shards missing: 2\..*--shard 2/3"):
         join_shards([paths[0], paths[2]], output)
     with pytest.raises(ConfigError, match="are both shard 1/3"):
         join_shards([paths[0], paths[0]], output)

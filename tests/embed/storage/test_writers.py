@@ -33,7 +33,7 @@ def test_vectors_are_read_back_as_they_were_embedded(embedder, text, lines, tmp_
             np.testing.assert_allclose(found, array, rtol=rounded, atol=2e-5)
         np.testing.assert_array_equal(vectors[-1], vectors[len(lines) - 1])
         assert [len(array) for array in vectors[:2]] == [len(array) for array in expected[:2]]
-        with pytest.raises(IndexError, match=f"row {len(lines)} of {len(lines)} rows, which count from 0"):
+        with pytest.raises(IndexError, match=f"no row {len(lines)}: the file has {len(lines)} rows, counted from 0"):
             vectors[len(lines)]
         assert vectors.metadata == {
             "elmo_version": vectors.metadata["elmo_version"],

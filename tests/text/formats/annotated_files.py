@@ -54,6 +54,75 @@ ANNOTATED: dict[str, tuple[str, str, str, str | None]] = {
         "messages of a chat",
         "rain fell: much",
     ),
+    "Telegram, copied": (
+        "telegram.txt",
+        "Ann, [30.04.23 15:21]\n[ Photo ]\n\nBo B, [30.04.23 15:22]\n[In reply to Ann]\nrain fell: much\n\n"
+        "Ann, [30.04.23 15:25]\nok\n",
+        "messages of a chat",
+        "rain fell: much",
+    ),
+    "Telegram, copied in Korean": (
+        "telegram.txt",
+        "앤, [30. 4. 2023 오후 3:21]\n비가 왔다\n\n보, [30. 4. 2023 오후 3:22]\n그래\n",
+        "messages of a chat",
+        "비가 왔다",
+    ),
+    "IRC of irssi": (
+        "irc.log",
+        "--- Log opened Sun Apr 30 15:21:10 2023\n15:21 -!- ann [~ann@host] has joined #x\n15:21 < ann> rain fell\n",
+        "a log of IRC",
+        "rain fell",
+    ),
+    "IRC, without its beginning": (
+        "irc.log",
+        "[15:21] <ann> rain fell\n[15:22] <bo> where?\n[15:22] * ann smiles\n[15:23] <ann> home\n",
+        "a log of IRC",
+        "rain fell",
+    ),
+    "IRC with a channel": (
+        "irc.log",
+        "=== ann [~ann@host] has joined #ubuntu\n<ann> rain fell\n<bo> hello there\n",
+        "a log of IRC",
+        "rain fell",
+    ),
+    "IRC without times": (
+        "irc.log",
+        "<ann> rain fell\n<bo> where?\n* ann smiles\n<ann> at home , I think\n<bo> ok\n",
+        "a log of IRC",
+        "rain fell",
+    ),
+    "Newick": ("a.nwk", "(A,B,(C,D)E)F;\n", "trees in Newick", None),
+    "Newick with lengths": (
+        "a.nwk",
+        "(Human:0.1,Chimp:0.2,(Gorilla:0.3,Orang:0.4)0.99:0.5);\n",
+        "trees in Newick",
+        None,
+    ),
+    "Newick with names in quotes": (
+        "a.nwk",
+        "(('Homo sapiens':1,'Pan troglodytes':1)95:2,\n 'Gorilla gorilla':3);\n",
+        "trees in Newick",
+        None,
+    ),
+    "PHYLIP": (
+        "a.phy",
+        "3 12\nhuman ACGTACGTACGT\nchimp ACGTACGTACGA\nmouse ACGTACGTAC-A\n",
+        "PHYLIP",
+        None,
+    ),
+    "PHYLIP in blocks": (
+        "a.phy",
+        "   2    42\nTurkey    AAGCTNGGGC ATTTCAGGGT\nSalmo gairAAGCCTTGGC AGTGCAGGGT\n\nGAGCCCGGGC AATACAGGGT AT\n"
+        "GAGCCGTGGC CGGGCACGGT AT\n",
+        "PHYLIP",
+        None,
+    ),
+    "distances of PHYLIP": (
+        "a.phy",
+        "    3\nAlpha      0.000 1.000 2.000\nBeta       1.000 0.000 2.000\nGamma      2.000 2.000 0.000\n",
+        "words with numbers",
+        None,
+    ),
     "WhatsApp, Android": (
         "whatsapp.txt",
         "30.04.23, 15:20 - Messages and calls are encrypted.\n" + _messages("30.04.23, 15:{n} - {who}: {said}", *_SAID),

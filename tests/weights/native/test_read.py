@@ -377,7 +377,7 @@ def test_a_full_disk_leaves_nothing_and_keeps_the_old_model(tmp_path, random_che
 def test_too_little_room_is_noticed_before_writing(tmp_path, random_checkpoint, monkeypatch):
     usage = atomic.shutil.disk_usage(tmp_path)
     monkeypatch.setattr(atomic.shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    with pytest.raises(OutputError, match="not enough disk. [0-9]+ bytes are needed, 1000 are free"):
+    with pytest.raises(OutputError, match="not enough disk space. [0-9]+ bytes are needed, 1000 are free"):
         write(random_checkpoint(), tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 

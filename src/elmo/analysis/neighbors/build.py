@@ -172,6 +172,11 @@ def _write_layers(
     embedded = Count(progress, "embedding", len(sentences), "sentences")
     for sentence, layers in embedded.each(zip(sentences, token_layers(embedder, sentences), strict=True)):
         norms = np.linalg.norm(layers, axis=-1)
+        if not np.isfinite(norms).all():
+            raise ConfigError(
+                f"the model's vectors of {' '.join(sentence)[:60]!r} are not finite numbers: it is damaged, or its "
+                "training diverged. Use another one."
+            )
         units = layers / np.maximum(norms[..., None], np.finfo(np.float32).tiny)
         lengths[:, start : start + len(sentence)] = norms
         arrays[0][[words[word] for word in sentence]] = units[0]

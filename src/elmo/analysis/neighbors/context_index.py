@@ -309,13 +309,14 @@ class ContextIndex:
         return int(layer) % self.num_layers
 
     def checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
-        """Weights for its layers as float32. ConfigError for another number of them, NaN, inf, and zeros alone."""
+        """Weights for its layers as float32. ConfigError for another number of them, NaN, and weights whose squares
+        float32 can't hold."""
         with np.errstate(over="ignore"):  # what float32 can't hold is inf, which is refused
             found = np.asarray(weights, dtype=np.float32)
-        if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
+        if found.shape != (self.num_layers,) or not 1e-9 < np.abs(found).max() < 1e9:
             raise ConfigError(
                 f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer "
-                "of the index, not all of them 0. Pass such weights, or the number of a layer."
+                "of the index, the largest between 1e-9 and 1e9. Pass such weights, or the number of a layer."
             )
         return found
 
@@ -326,7 +327,7 @@ def _sum(parts: Iterable[Float[np.ndarray, "*shape"]]) -> Float[np.ndarray, "*sh
 
 def _descending(cosines: Float[np.ndarray, " tokens"], first: int) -> Iterator[np.integer]:
     """Places from the highest value down: a few by partition, and more only if they are asked for."""
-    is_given = np.zeros(len(cosines), dtype=bool)
+    is_given = np.isnan(cosines)  # never given, or this would not end
     size = max(1, first)
     while not is_given.all():
         size = min(size, len(cosines))

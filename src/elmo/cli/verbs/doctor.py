@@ -99,7 +99,7 @@ def findings() -> Iterator[Finding]:
         yield Finding("metadata", "note", found, "pip install -e ., in the folder that has pyproject.toml")
     libraries = [_library(name, oldest) for name, oldest in needed.get(None, {}).items()]
     yield from libraries
-    yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
+    yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here were found")
     yield _native()
     for name, oldest in needed.get("torch", {}).items():
         if _version(name) is not None:
@@ -233,7 +233,7 @@ def _native() -> Finding:
     if native.is_switched_off():
         return Finding(name, "note", "left aside by ELMO_NATIVE=0: numpy embeds, slower", "unset ELMO_NATIVE")
     if native.library() is not None:
-        found = "numpy embeds, slower: the library knows no instructions of this processor for it"
+        found = "numpy embeds, slower: the library has no code for this processor's instructions"
         return Finding(name, "note", found)
     if not native.LIBRARY.is_file():
         advice = f"install a C compiler (gcc or clang), then: {_COMPILE}"

@@ -70,7 +70,7 @@ class Arguments:
     dtype: BilmDtype = "float32"
     device: DeviceOption = "auto"
     quiet: bool = False
-    """Show no progress and not the address of the page."""
+    """Show neither progress nor the address of the page."""
 
     @property
     def computes(self) -> bool:
@@ -102,7 +102,8 @@ def main(argv: list[str]) -> int:
                 "to show somebody else a page, export it with --export FOLDER, or use 'Save as page' in it."
             )
         models = _models(arguments, _INDEXED_TOKENS)
-        next(iter(models.values())).index(progress=not arguments.quiet)
+        for model in models.values():  # the page's first answer needs all of them
+            model.index(progress=not arguments.quiet)
         page = f"{url(listening)}{PATH}"
 
         def show_address() -> None:

@@ -133,8 +133,8 @@ def _in_order(parts: Sequence[StoredVectors]) -> list[StoredVectors]:
         by_index[shard.index] = part
     if missing := [str(index) for index in range(1, count + 1) if index not in by_index]:
         raise ConfigError(
-            f"of {count} shards {len(missing)} are missing: {', '.join(missing)}. Embed them with --shard "
-            f"{missing[0]}/{count} and so on, then join all."
+            f"{len(missing)} of {count} shards missing: {', '.join(missing)}. Embed what is missing (--shard "
+            f"{missing[0]}/{count}), then join all."
         )
     ordered = [by_index[index] for index in sorted(by_index)]
     row = 0

@@ -158,8 +158,9 @@ def windows_of_shard(lengths: Int[np.ndarray, " rows"], windows: list[range], sh
     """Each shard ends at the first border at or after its share of the tokens, but every one has a window."""
     if len(windows) < shard.count:
         raise ConfigError(
-            f"shard is {shard}, but the text is read in {len(windows)} windows of up to {max(map(len, windows)):,} "
-            f"rows, which are not divided. Use at most {len(windows)} shards."
+            f"shard is {shard}, but the text has too few windows to divide: {len(windows)} (of up to "
+            f"{max(map(len, windows)):,} rows each), and a window is never split. Use --shard I/N with N of at most "
+            f"{len(windows)}."
         )
     tokens = np.concatenate([[0], np.cumsum(lengths + 2)])[[0, *(it.stop for it in windows)]]
     ends = [0]

@@ -68,7 +68,7 @@ class TextSource:
             raise ConfigError(
                 f"{self.paths[self.formats.index('fasta')]} is FASTA, but {self.paths[other]} is "
                 f"{self.formats[other]}: proteins have ids, and other texts have none to tell their vectors by. "
-                "Embed them apart."
+                "Embed them separately."
             )
         return "fasta" in self.formats
 

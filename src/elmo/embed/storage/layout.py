@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError, OutputError
+from elmo.errors import ConfigError, OutputError, TextError
 from elmo.process.extra_library import extra_library
 from elmo.setting_checks import require_value
 from elmo.shapes import Float, Int
@@ -113,6 +113,8 @@ def require_pyarrow(purpose: str) -> Any:
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:
     """The format of a file of vectors: the `given` one, or what its name ends in."""
+    if not path.name:
+        raise ConfigError(f"{path}: is a folder, not the name of a file of vectors. Name a file in it.")
     if given is not None:
         require_value("format", given, FileFormat)
         return given  # type: ignore[return-value]
@@ -126,9 +128,12 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
 
 def format_of_file(path: Path) -> FileFormat:
     """The format of a file of vectors that is there: what it begins with, as `--to` writes any format under any name;
-    of a file that isn't there or begins with none of them, what its name ends in."""
+    of a file that isn't there or begins with none of them, what its name ends in. Raises TextError."""
     start = b""
     if path.is_file():
         with path.open("rb") as file:
             start = file.read(4)
-    return _BEGINNINGS.get(start) or format_of(path)
+    found = _BEGINNINGS.get(start) or _SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        raise TextError(f"{path}: is neither HDF5 nor npy nor Parquet. Name a file that 'elmo embed' wrote.")
+    return found

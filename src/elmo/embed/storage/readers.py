@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -24,7 +25,7 @@ from elmo.embed.storage.layout import (
     require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
-from elmo.errors import MissingExtraError, TextError, paths_count_from
+from elmo.errors import ElmoError, TextError, paths_count_from
 from elmo.process.keywords import known_keywords
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
 
 _ROWS_AT_A_TIME = 512
 _TEXT_COLUMNS = ("id", "line", "sentence", "file", "tokens", "starts", "ends")
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Makes a TextError of what a library raises at a damaged file."""
+    try:
+        yield
+    except ElmoError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
 
 
 class StoredVectors(Sequence[np.ndarray]):
@@ -62,8 +74,9 @@ class StoredVectors(Sequence[np.ndarray]):
             return [self[place] for place in range(*row.indices(len(self)))]
         place = row + len(self) if row < 0 else row
         if not 0 <= place < len(self):
-            raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
-        return self._array(place)
+            raise IndexError(f"there is no row {row}: the file has {len(self)} rows, counted from 0")
+        with _damage_told(self.path):
+            return self._array(place)
 
     @property
     def is_pooled(self) -> bool:
@@ -76,8 +89,9 @@ class StoredVectors(Sequence[np.ndarray]):
         TextError if the file has no text, as AllenNLP's files; IndexError if the row doesn't exist.
         """
         if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
-        found = self._text(row % len(self))
+            raise IndexError(f"there is no row {row}: the file has {len(self)} rows, counted from 0")
+        with _damage_told(self.path):
+            found = self._text(row % len(self))
         if found is None:
             raise TextError(
                 f"{self.path}: holds vectors, but not the tokens that they belong to: another program wrote it, or an "
@@ -157,16 +171,12 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
     Raises TextError if the file is missing or is none of these, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
-    chosen = format_of_file(path) if format is None else format_of(path, format)
-    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[chosen]
     if not path.is_file():
         raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
-    try:
+    chosen = format_of_file(path) if format is None else format_of(path, format)
+    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[chosen]
+    with _damage_told(path):
         return reader(path)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, TextError | MissingExtraError):
-            raise
-        raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
 
 
 class _Hdf5Vectors(StoredVectors):
@@ -200,7 +210,8 @@ class _Hdf5Vectors(StoredVectors):
     def sentence_index(self) -> dict[str, str] | None:
         if SENTENCE_INDEX not in self._file:
             return None
-        return json.loads(str(dataset(self._file, SENTENCE_INDEX).asstr()[0]))
+        with _damage_told(self.path):
+            return json.loads(str(dataset(self._file, SENTENCE_INDEX).asstr()[0]))
 
     def close(self) -> None:
         self._file.close()

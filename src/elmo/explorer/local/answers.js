@@ -4,9 +4,7 @@ import { formsOf } from "./korean.js";
 import { computation } from "./computation.js";
 import { FirstLook } from "./first_look.js";
 import { mixed, pictures } from "./picture.js";
-import {
-  Refused, checkedRequest, requireCount, requireModel, requireNoun, requireSelected, requireSum, requireText, requireTokens, requireWeights,
-} from "./requests.js";
+import { Refused, requireSelected, requireSum, requireText, requireTokens, requireWeights } from "./requests.js";
 import { dot, drawn, unit } from "./text_index.js";
 
 const MOST_REMEMBERED = 64;
@@ -27,11 +25,8 @@ export class Answers {
   // {answer}, whose field "partial" says which share of the text was searched if it wasn't all; or, for tokens with something to say of them, {answer, warning}.
   async answer(route, request) {
     if (route in this.given) return { answer: this.given[route] };
-    if (!Object.hasOwn(ROUTES, route)) throw new Refused(`there is no route ${route}.`);
-    const asked = checkedRequest(route, request);
-    if (asked.model !== null) requireModel(asked.model, this.models);
-    [asked.selected ?? []].flat().forEach(requireSelected);
-    const found = await ROUTES[route].call(this, asked);
+    [request.selected ?? []].flat().forEach(requireSelected);
+    const found = await ROUTES[route].call(this, request);
     return route === "tokens" ? found : { answer: found };
   }
 
@@ -54,9 +49,8 @@ export class Answers {
 
 const ROUTES = {
   async tokens({ text, model }) {
-    const name = model ?? Object.keys(this.models)[0];
     requireText(text);
-    const look = this.looks[name] ??= new FirstLook(await this.models[name].vocabulary(), this.forms);
+    const look = this.looks[model] ??= new FirstLook(await this.models[model].vocabulary(), this.forms);
     const answer = look.tokens(text), warnings = look.warnings(text, answer);
     requireTokens(answer);
     return warnings.length ? { answer, warning: warnings.join("; ") } : { answer };
@@ -79,7 +73,6 @@ const ROUTES = {
   },
 
   async substitutes({ model, selected, count }) {
-    requireCount(count, 20, "count");
     if (!this.facts[model].has_softmax) {
       throw new Refused(`${model} has no softmax (softmax.safetensors), so it can't predict words. Published models don't have one either; explore one that 'elmo pretrain' made.`);
     }
@@ -95,8 +88,6 @@ const ROUTES = {
 
   async neighbors({ model, selected, count, weights, noun }) {
     const { tokens, place } = selected;
-    requireCount(count, 20, "count");
-    if (noun !== null) requireNoun(noun, tokens[place]);
     const index = await this.indexOf(model), layersAt = await this.layersOf(model, tokens);
     if (weights) requireWeights(weights, index.layers);
     await this.models[model].complete(index);
@@ -112,8 +103,6 @@ const ROUTES = {
   },
 
   async occurrences({ model, selected, weights, limit }) {
-    requireCount(selected.length, 4, "selected");
-    requireCount(limit, 300, "limit");
     const index = await this.indexOf(model);
     if (weights) requireWeights(weights, index.layers);
     const own = new Set(selected.map(({ tokens }) => tokens.join(" ")));

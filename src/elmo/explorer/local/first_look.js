@@ -16,9 +16,13 @@ const REMAINS = [
   ["marks of entities", /<\/?e[12]>/u, "remove them"],
   ["links of Markdown", /\]\(https?:\/\//u, "pandoc -t plain FILE writes the text alone"],
   ["markup of a wiki", /\{\{[^{}]+\}\}|\[\[[^\[\]]+\]\]/u, "extract the text, for instance with WikiExtractor"],
-  ["the license of Project Gutenberg", /\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/u, "cut off what stands before and behind the book"],
+  ["the license of Project Gutenberg", /\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/u, "cut off what comes before and after the book"],
   ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
 ];
+
+const SPAN_TAG = new RegExp(`^(?:O|[BIELUSM][-_][^${BLANK}]+)$`, "u"), MARKS = `[^\\p{L}\\p{N}_${BLANK}]+`;
+const TAG = new RegExp(`^(?:[A-Z][A-Z0-9$+:|-]*|${MARKS})$`, "u"), MORPHEMES = new RegExp(`/[A-Za-z]+\\+[^${BLANK}/]+/`, "u");
+const SMALL_TAG = new RegExp(`^(?:[a-z][a-z0-9]?[a-z0-9$*+-]{0,9}(?:\\][a-z]+)?|${MARKS}(?:-[a-z]+)*)$`, "u");
 
 const COMMON_WORDS = 1000, LEAST_SHARE_OF_COMMON = 0.12, FEWEST_WORDS = 30, FEWEST_LETTERS = 8, LEAST_SHARE_OF_SCRIPT = 0.05;
 const ENGLISH_WORDS = new Set(["the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"]);
@@ -67,7 +71,7 @@ export class FirstLook {
     const counts = counted([...raw.join("")].filter((mark) => this.marks.has(mark)));
     if (!counts.size) return null;
     const read = mostCommon(counts).map(([mark]) => `${mark} as ${this.marks.get(mark)}`).join(", ");
-    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Set plain_quotes to false (--no-plain-quotes) to leave them.`;
+    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they are.`;
   }
 
   onSpecialTokens(raw) {
@@ -77,8 +81,8 @@ export class FirstLook {
   }
 
   onForm(text) {
-    const known = this.forms.find(([, pattern]) => pattern.test(text));
-    return known ? `the text looks like ${known[0]} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${known[2]}.` : null;
+    const [what, , step] = this.forms.find(([, pattern]) => pattern.test(text)) ?? taggedWords(text) ?? [];
+    return what ? `the text looks like ${what} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${step}.` : null;
   }
 
   onLanguage(tokens) {
@@ -116,6 +120,22 @@ function onComposition(raw) {
 }
 
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+// Words with tags behind a mark, or tags alone, as a row of `forms`: `_tags` of elmo.text.formats.annotation for one line.
+function taggedWords(text) {
+  const row = words(text), own = row.filter((word) => !"[]+".includes(word) && !/^=+$/.test(word));
+  if (own.length < 6) return null;
+  if (own.every((word) => SPAN_TAG.test(word))) return ["tags", null, "Name the file with their words"];
+  for (const mark of "/_|") {
+    const tags = own.filter((word) => word.slice(1, -1).includes(mark) && !word.endsWith(mark)).map((word) => word.slice(word.lastIndexOf(mark) + 1));
+    const small = mark === "/" ? tags.filter((tag) => SMALL_TAG.test(tag)) : [], large = tags.filter((tag) => mark === "|" || TAG.test(tag));
+    if (Math.max(2 * new Set(small).size <= small.length ? small.length : 0, large.length) < 0.9 * own.length) continue;
+    if ((mark === "/" && row.includes("+")) || own.some((word) => MORPHEMES.test(word))) return ["morphemes with tags", null, "Name the text that they were made from"];
+    const cut = `s#[${mark}][^ ${mark === "|" ? "" : mark}]+( |$)#\\1#g${/[[\]]/.test(text) ? "; s#(^| )[][]#\\1#g; /^=+ *$/d" : ""}`;
+    return ["words with tags", null, `Cut the tags off: sed -E '${cut}' OLD > NEW${row[0] === "[" && row.at(-1) === "]" ? ", and use --sentences across-lines" : ""}`];
+  }
+  return null;
+}
 
 function onRemains(raw) {
   const text = raw.join(" ");

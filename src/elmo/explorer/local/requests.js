@@ -1,73 +1,12 @@
-// Requests as the server reads them: the same fields, the same limits, and the same words for what makes no sense.
+// What the server would refuse of the page's requests, which an address or a typed text can cause, in the same words.
 
 import { words } from "../../browser/tokenizer.js";
 
 const MOST_TOKENS = 200, MOST_CHARACTERS = 50 * MOST_TOKENS;
-const SELECTED = { tokens: ["str"], place: "int" };
-// Of each route the fields in their order; a list is of what it holds, "?" begins what may be null.
-const FIELDS = {
-  neighbors: { model: "str", selected: SELECTED, count: "int", weights: ["?float"], noun: "?str" },
-  occurrences: { model: "str", selected: [SELECTED], weights: ["?float"], limit: "int" },
-  similarity: { model: "str", a: ["str"], b: ["str"], weights: ["?float"] },
-  substitutes: { model: "str", selected: SELECTED, count: "int" },
-  computation: { model: "str", selected: SELECTED },
-  tokens: { text: "str", model: "?str" },
-  text: { model: "str" },
-};
-const DEFAULTS = {
-  neighbors: { count: 6, weights: null, noun: null }, occurrences: { weights: null, limit: 300 }, similarity: { weights: null },
-  substitutes: { count: 10 }, computation: {}, tokens: { model: null }, text: {},
-};
 const LONE_SURROGATE = /\p{Cs}/u;
 
 // What the server would refuse. `message`: what, with the values; why; the next step.
 export class Refused extends Error {}
-
-// The request with its defaults; Refused for other fields and types.
-export function checkedRequest(route, request) {
-  const problem = mismatch(request, FIELDS[route], "", DEFAULTS[route]);
-  if (problem) {
-    const where = problem.place ? problem.place.slice(1) : "the request";
-    throw new Refused(`${where}: ${problem.reason}. The fields of this request are: ${Object.keys(FIELDS[route]).join(", ")}; /openapi.json has their types.`);
-  }
-  return { ...DEFAULTS[route], ...request };
-}
-
-function mismatch(value, kind, place, defaults = {}) {
-  if (typeof kind === "string" || Array.isArray(kind)) {
-    const isList = Array.isArray(kind), inner = isList ? kind[0] : kind;
-    const isOptional = typeof inner === "string" && inner.startsWith("?");
-    const plain = isOptional ? inner.slice(1) : inner, wanted = isList ? "array" : plain;
-    const got = typeOf(value);
-    if (isOptional && got === "null") return null;
-    if (got !== wanted && !(wanted === "float" && got === "int")) return { place, reason: `Expected \`${wanted}${isOptional ? " | null" : ""}\`, got \`${got}\`` };
-    return isList ? first(value.map((one, i) => () => mismatch(one, plain, `${place}[${i}]`))) : null;
-  }
-  if (typeOf(value) !== "object") return { place, reason: `Expected \`object\`, got \`${typeOf(value)}\`` };
-  return first([
-    ...Object.keys(value).map((name) => () => (Object.hasOwn(kind, name) ? mismatch(value[name], kind[name], `${place}.${name}`) : { place, reason: `Object contains unknown field \`${name}\`` })),
-    ...Object.keys(kind).map((name) => () => (Object.hasOwn(value, name) || Object.hasOwn(defaults, name) ? null : { place, reason: `Object missing required field \`${name}\`` })),
-  ]);
-}
-
-function first(checks) {
-  for (const check of checks) {
-    const found = check();
-    if (found) return found;
-  }
-  return null;
-}
-
-function typeOf(value) {
-  if (value === null || value === undefined) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float";
-  return { string: "str", boolean: "bool" }[typeof value] ?? "object";
-}
-
-export function requireModel(name, models) {
-  if (!Object.hasOwn(models, name)) throw new Refused(`there is no model ${repr([...name].slice(0, 100).join(""))} here. This page has: ${Object.keys(models).join(", ")}. Use one of these.`);
-}
 
 export function requireTokens(tokens) {
   if (tokens.length < 1 || tokens.length > MOST_TOKENS) {
@@ -83,16 +22,6 @@ export function requireSelected({ tokens, place }) {
   if (place < 0 || place >= tokens.length) {
     throw new Refused(`place is ${place}, but the sentence has ${tokens.length} tokens. Use 0 to ${tokens.length - 1}.`);
   }
-}
-
-export function requireCount(count, most, name) {
-  if (count < 1 || count > most) throw new Refused(`${name} must be 1 to ${most} (got ${count}).`);
-}
-
-export function requireNoun(noun, token) {
-  if (noun && token.startsWith(noun)) return;
-  const [a, b] = [noun, token].map((text) => repr([...text].slice(0, 100).join("")));
-  throw new Refused(`the noun is ${a}, but the selected token ${b} does not begin with it. Send the token without its particles.`);
 }
 
 // Weights for the layers of an index.

@@ -55,12 +55,17 @@ function change(changes) {
 
 function edit(row, text = null, problem = "") {
   if (row === null) typed++;
+  const left = typing?.row;
   typing = row === null ? null : { row, text, problem };
   renderBars();
   const input = document.getElementById("typing");
   input?.focus();
   if (!problem) input?.select();
+  if (row === null) focusOn(left);
 }
+
+// A sentence's selected token; the line that was typed in is gone. Without such a sentence the button that adds one.
+const focusOn = (row) => document.getElementById(state.sentences[row] ? `token-${row}-${state.sentences[row].place}` : "add")?.focus();
 
 async function type(row, text) {
   const now = ++typed, name = state.model, before = state.sentences[row];
@@ -76,7 +81,9 @@ async function type(row, text) {
     sentences[row] = { tokens, place: same >= 0 ? same : longest };
     state = { ...state, sentences, b: row === 0 ? state.b : row };
     if (typing?.row === row) typing = null;
+    const wasTyping = document.activeElement?.id.startsWith("typing");
     render();
+    if (wasTyping) focusOn(row);
   } catch (error) {
     if (isWanted()) edit(row, text, error.message);
   }
@@ -286,13 +293,13 @@ function stepToken(step) {
   let next = place + step;
   while (next >= 0 && next < tokens.length && !canSelect(row, next)) next += step;
   if (next >= 0 && next < tokens.length) change(select(state, row, next));
-  document.getElementById(`token-${row}-${state.sentences[row].place}`)?.focus();
+  focusOn(row);
 }
 
 function stepRow(step) {
   row = Math.max(0, Math.min(state.sentences.length - 1, row + step));
   if (row > 0 && state.b !== row) change({ b: row });
-  document.getElementById(`token-${row}-${state.sentences[row].place}`)?.focus();
+  focusOn(row);
 }
 
 function nextExample() {

@@ -4,7 +4,7 @@ const ENGLISH = {
   title: "A word moves with its sentence",
   lead: "Choose a word in two sentences and see what each layer of the model makes of it.",
   views: { neighbors: "Neighbors", map: "Map", compare: "Compare", gap: "Fill the gap", computation: "How it is computed" },
-  model: "Model", layer: "Layer", mix: "mix", mixFrom: "Mix of the layers from", own: "own weights", mean: "mean",
+  model: "Model", layer: "Layer", mix: "mix", mixFrom: "Layer weights from", own: "own weights", mean: "mean",
   weightOf: (layer) => `weight of layer ${layer}`,
   tokens: (info) => `${info.tokens.toLocaleString("en")} tokens` + (info.tokens_in_source > info.tokens ? ` of ${info.tokens_in_source.toLocaleString("en")}` : ""),
   sentence: "sentence", add: "Add a sentence", edit: "Edit sentence", remove: "Remove sentence", type: "Type a sentence, then press Enter",
@@ -70,7 +70,7 @@ const ENGLISH = {
   },
   progress: {
     model: (share) => (share < 100 ? `Loading the model, so that you can type sentences of your own: ${share} %` : "The model is loaded."),
-    index: (share) => `Reading the text, on this first visit: ${share} %. Until then, neighbors of your own sentences come from the part that was read.`,
+    index: (share) => `Reading the text (on the first visit only): ${share} %. Until that is done, neighbors of your own sentences come from the part read so far.`,
   },
   steps: {
     lead: (word, tokens) => `From the bytes of “${word}” to its vectors: every number here is the model’s own, for this word in this sentence of ${tokens} tokens.`,
@@ -81,7 +81,7 @@ const ENGLISH = {
     bytesEquation: "[begin]  byte_1 + 1 … byte_n + 1  [end]  [padding] …",
     embedding: "Each byte gets a vector", embeddingPlain: (dim) => `An id selects a row of a table that was learned in training: ${dim} numbers for each byte. Each column is one byte’s vector.`,
     cnn: "Filters look for pieces of spelling", cnnPlain: (widths) => `A filter slides over the bytes and responds most strongly to the piece it has learned. Only its highest response is kept. There are filters of ${widths} widths.`,
-    covered: (fired, all) => `${fired} of ${all} filters fire. So many of their highest responses lie on each byte:`,
+    covered: (fired, all) => `${fired} of ${all} filters fire. The number of their highest responses on each byte:`,
     coveredLabel: (counts) => `Filters on each byte: ${counts.join(", ")}`,
     strongest: "The three strongest filters of each width, and the bytes on which they fire",
     width: (width) => `Width ${width}`, fired: (fired, count) => `${fired} of ${count} fire`, filter: (index) => `filter ${index}`,

@@ -50,7 +50,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     `recipe`: the one it was trained by until then. Raises WeightFileError if the checkpoint is damaged or another
     run's, ConfigError for settings that it can't be continued with.
     """
-    if changed := what_changed(folder):
+    if changed := what_changed(folder, needs_sums=True):
         raise _damaged(folder, changed)
     model = read_checkpoint(folder / _MODEL)
     for name, own in asdict(model.config).items():

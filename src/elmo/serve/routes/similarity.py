@@ -1,5 +1,6 @@
 """POST /v1/similarity: the cosine of every token of one text with every token of another."""
 
+import asyncio
 from typing import Literal
 
 import msgspec
@@ -49,7 +50,7 @@ async def answer(request: Request) -> Response:
     for name, sentence in zip("ab", sentences, strict=True):
         _require_size(name, len(sentence))
     a, b = await service.embed(request, model, sentences, body.layers, deadline)
-    numbers = encoded(cosines(a, b), "float")
+    numbers = await asyncio.to_thread(lambda: encoded(cosines(a, b), "float"))  # up to a million of them
     return json_answer(Similarity(*sentences, numbers, model.name), headers=texts.headers)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import invalid, json_answer
-from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, tokenize_by
+from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, require_room, tokenize_by
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
@@ -100,6 +100,7 @@ async def _sentence(
             "the text without brackets and the token's number, from 0, as place.",
             "tokenizer",
         )
+    require_room(body.input, settings.max_tokens, "input", settings)
     tokens, place = await asyncio.to_thread(lambda text: marked(composed(text)[0]), body.input)
     texts = await read_texts({"input": tokens}, None, model, settings)
     return texts, texts.sentences[0], place

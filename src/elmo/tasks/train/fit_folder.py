@@ -93,7 +93,7 @@ class FitFolder:
         """Loads the checkpoint, if there is one. WeightFileError if it is damaged."""
         position = FitPosition()
         if self._checkpoint.is_dir():
-            if changed := what_changed(self._checkpoint):
+            if changed := what_changed(self._checkpoint, needs_sums=True):
                 raise _damaged(self._checkpoint, changed)
             load_tensors(model.state_dict(), _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))

@@ -5,6 +5,7 @@ inside it, so that line numbers agree with what `wc -l`, editors and the embeddi
 inside a line is the line end of another system, or a damaged file: such a line is a bad one.
 """
 
+import codecs
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +31,7 @@ _LONGEST_OF_LATIN = 4
 # A letter with an accent beside one without, or a mark of Windows beside it, as hardly any other script has them.
 _IN_LATIN_WORD = re.compile(rb"[A-Za-z][\x91-\x94\xc0-\xff]|[\x91\x93\xc0-\xff][A-Za-z]")
 _OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
-_ANY = "with its own one (latin-1, cp1250, cp1251, koi8_r, cp949, shift_jis, euc_jp, gb18030, big5, ...)"
+_ANY = "with the right one (latin-1, cp1250, cp1251, koi8_r, cp949, shift_jis, euc_jp, gb18030, big5, ...)"
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
 
@@ -53,7 +54,7 @@ def checked_encoding(encoding: str) -> str:
             f"iconv -f {encoding} -t UTF-8 OLD > NEW"
         )
     # The mark at the start of the file is removed here for both, and only there.
-    return "utf-8" if encoding.lower().replace("_", "-") in ("utf8", "utf-8", "utf-8-sig") else encoding
+    return "utf-8" if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig") else encoding
 
 
 def report(on_bad_line: BadLine | None, number: int, message: str) -> None:
@@ -146,7 +147,7 @@ def _is_utf8(line: bytes) -> bool:
 
 def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
     return (
-        f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed behind it, "
+        f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed after it, "
         "as lines of old Macintosh files end. Convert the file: tr '\\r' '\\n' < OLD > NEW"
         + ("." if remedy != "encode or skip" else _OR_SKIP)
     )

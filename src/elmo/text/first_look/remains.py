@@ -21,7 +21,7 @@ _PATTERNS = {
     "markup of a wiki": (r"\{\{[^{}]+\}\}|\[\[[^\[\]]+\]\]", "extract the text, for instance with WikiExtractor"),
     "the license of Project Gutenberg": (
         r"\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK",
-        "cut off what stands before and behind the book",
+        "cut off what comes before and after the book",
     ),
     "letters decoded wrongly": (
         r"â€[\u0080-\u009f™œž¦“”˜\"]|Ã[\u0080-\u00a9\u00ab-\u00bf]",

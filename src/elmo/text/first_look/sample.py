@@ -143,7 +143,7 @@ class FirstLook:
         read = ", ".join(f"{mark} as {language.marks[ord(mark)]}" for mark, _ in counts.most_common())
         return (
             f"{self.name} has typographic marks that the model's vocabulary doesn't have. They are read as its "
-            f"training text has them: {read}. Set plain_quotes to false (--no-plain-quotes) to leave them."
+            f"training text has them: {read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they are."
         )
 
     def _on_special_tokens(self, language: Language) -> str | None:

@@ -113,7 +113,7 @@ def _count_on(words: Sequence[str]) -> bool:
 
 def _are_vectors(rows: Sequence[Sequence[str]]) -> bool:
     """Whether each line, but for a header, has a word, and numbers behind it."""
-    body = rows[1:] if len(rows[0]) == 2 else rows
+    body = rows[1:] if len(rows[0]) <= 2 else rows
     return len(body) > 1 and all(
         len(row) > _FEWEST_NUMBERS - 1 and all(map(_NUMBER.fullmatch, row[1:])) for row in body
     )

@@ -89,7 +89,7 @@ def column_sentences(
         else:
             yield from reader.ended()
     yield from reader.ended()
-    yield from reader.rest()
+    yield from reader.rest(is_whole=first == 1)
 
 
 class _Reader:
@@ -136,8 +136,8 @@ class _Reader:
         if block:
             yield from self._sentence(block, self._num_cells)
 
-    def rest(self) -> Iterator[ColumnSentence]:
-        if self._undecided:  # a file of lines with "#" alone
+    def rest(self, *, is_whole: bool) -> Iterator[ColumnSentence]:
+        if self._undecided and is_whole:  # a file of lines with "#" alone; the end of one has comments
             self.at_tabs = self.at_tabs is None and "\t" in self._undecided[0][0][1]
             waiting, self._undecided = self._undecided, []
             for block in waiting:

@@ -76,7 +76,7 @@ class _Reader:
         self._id, self._line = next(iter(header[1:].split()), ""), number
         self._is_bad, self._letters, self._size, self._blank, self._stop = False, [], 0, 0, 0
         if not self._id:
-            self._tell(number, "the header has no id behind '>'. Give the protein one")
+            self._tell(number, "the header has no id after '>'. Give the protein one")
         elif len(self._id) > _LONGEST_ID or self._id == "." or "\0" in self._id:
             what = f"{self._id!r:.60} can't be an id: it is '.', has a NUL in it or more than {_LONGEST_ID} characters"
             self._tell(number, f"{what}. Give the protein another")
@@ -104,14 +104,14 @@ class _Reader:
         if not self._line:
             return "there are letters before the first header. Begin the record with a line '>ID'"
         if self._blank:
-            return f"the sequence goes on behind a blank line, {self._blank}: is a header missing? Add it, or join them"
+            return f"the sequence goes on after a blank line, {self._blank}: is a header missing? Add it, or join them"
         if self._stop:
-            return f"the sequence goes on behind the stop '*' of line {self._stop}. Cut it there, or write X for '*'"
+            return f"the sequence goes on after the stop '*' of line {self._stop}. Cut it there, or write X for '*'"
         if odd := _ODD.search(letters):
             return f"{odd.group()!r} is not a letter of a sequence. Write each residue as a letter"
         if stop := _INNER_STOP.search(letters):
             return (
-                f"the sequence goes on behind the stop '*', letter {stop.start() + 1}. Cut it there, or write X for it"
+                f"the sequence goes on after the stop '*', letter {stop.start() + 1}. Cut it there, or write X for it"
             )
         if self._size + len(letters) > max_line_bytes():
             return f"the sequence has more than {max_line_bytes():,} letters, which no protein has. Cut it"
@@ -139,5 +139,5 @@ def require_ids_differ(known: dict[str, str], id: str, where: str) -> None:
     if earlier != where:
         raise TextError(
             f"{where}: the id {id!r} is that of {earlier} too, so one of the two would be lost. Give each protein an "
-            "id of its own, or embed the files apart."
+            "id of its own, or embed the files separately."
         )

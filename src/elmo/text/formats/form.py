@@ -151,7 +151,7 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
 def _refuse(sign: Sign, name: str, instead: str, format: str) -> NoReturn:
     raise TextError(
         f"{name}: looks like {sign.what}. Read as {instead}, its marks and numbers would be words. {sign.step}, or "
-        f"--format {format} to read it so all the same."
+        f"use --format {format} to read it that way anyway."
     )
 
 

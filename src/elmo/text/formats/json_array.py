@@ -113,5 +113,5 @@ def _end_of_spaces(text: str, at: int) -> int:
 def _not_an_array(name: str, line: int, why: str) -> TextError:
     return TextError(
         f"{name}:{line}: not a valid JSON array ({why}). Fix it, or write one object per line, or use --format text if "
-        "it is text all the same."
+        "it is plain text after all."
     )

@@ -18,6 +18,10 @@ _SPEAKER = (
     rf"\[[^:]{{1,60}}\] \[[^:0-9]{{0,9}}{_TIME}[^:0-9]{{0,9}}\] )"
 )
 _MESSAGES = f"Write the first line of each message: sed -nE 's#^{_SPEAKER}##p' OLD > NEW"
+# Before each message that was copied out of Telegram, with "[ Photo ]" and "[In reply to Bo]" in lines of their own.
+_COPIED = rf"[^[]{{1,60}}, \[[^:0-9]{{0,9}}([0-9]{{1,4}}[^:0-9]{{1,12}}){{2,3}}{_CLOCK}\]:?"
+_IRC = "a log of IRC"
+_SAID_IN_IRC = "Write the messages alone: sed -nE 's/^[^<>]{0,40}<.?[^[:space:]<>]{1,30}>[[:blank:]]+//p' OLD > NEW"
 _TURN = r"([^ ]{1,9} +)?@*[AB]\.[0-9]+( utt[0-9]+)?: "
 _SWITCHBOARD = "a transcript of Switchboard"
 _WORDS_OF_TURNS = (
@@ -78,6 +82,21 @@ FORMS: list[tuple[str, str, str]] = [
         r"\[LINE\] .*\n[^\d\n]{1,20}\d+[./-] ?\d+[./-] ?\d+.*\d:\d\d",
         "Write the first line of each message: cut -sf3- OLD > NEW",
     ),
+    (
+        _CHAT,
+        rf"{_COPIED}\n(?:.*\n)*{_COPIED}(?:\n|$)",
+        f"Take out the lines of names and times: sed -E '/^{_COPIED}[[:space:]]*$/d; "
+        r"/^\[[^]]*\][[:space:]]*$/d' OLD > NEW",
+    ),
+    (
+        # Its first line; who comes and goes; without times, a speaker who acts, or whom another one addresses.
+        _IRC,
+        r"(?:--- Log opened|\*\*\*\* BEGIN LOGGING AT|Session Start:) .*\d:\d\d(?::\d\d)? \d{4}(?:\n|$)|"
+        r"(?:.*\n)*[^\t\n]{0,60} [\[(][^\s@]{1,40}@[^\s@]{1,90}[\])] has (?:(?:joined|left) [#&]|quit [(\[])|"
+        r"<[ @+%&~!]?([^\s<>]{1,30})> .*\n(?:<[^<>\n]{1,31}> .*\n|\* .*\n)*"
+        r"(?:\* \1 |<(?!.?\1>)[^<>\n]{1,31}> \1[:,] )",
+        _SAID_IN_IRC,
+    ),
     (_SWITCHBOARD, r"(?:.*\n)*\S+ +@*[AB]\.\d+ utt\d+: ", _WORDS_OF_TURNS),
     ("WebAnno TSV 3", r"#FORMAT=WebAnno TSV 3", "Write the sentences alone: sed -n 's/^#Text=//p' OLD > NEW"),
     (
@@ -110,6 +129,13 @@ FORMS: list[tuple[str, str, str]] = [
     ),
     ("trees in brackets", rf"(?:#.*\n)*(?=(?:.*\n){{0,8}}.*{_LEAF}){_TREE}", _WORDS_OF_TREES),
     (
+        "trees in Newick",
+        # Nested, or with lengths of branches that have a point; blanks only after commas.
+        r"(?:\[&[RUru]\] ?)?(?=\(\([^;]*,|\([^;]*(?:[^)\s]\s?,\s?\(|[^\s(,]:-?\d+\.\d))"
+        r"\((?:[^\s;,'\[]|,\s?|'[^'\n]*'|\[[^\]\n]*\])*\)(?:'[^'\n]*'|[^\s();,'\[])*;(?:\n|$)",
+        "Name the sequences that they are about, as FASTA",
+    ),
+    (
         "lists of Python",
         r"(?:\['.*'\]\n)*\['.*'\]$",
         'Write the lists with json.dumps, an object {"text": [...]} per line',
@@ -125,6 +151,11 @@ FORMS: list[tuple[str, str, str]] = [
 LINES: list[tuple[str, str, str]] = [
     (_CHAT, _SPEAKER, _MESSAGES),
     (_SWITCHBOARD, r"@*[AB]\.[0-9]+: .*/", _WORDS_OF_TURNS),
+    (
+        _IRC,
+        r"\[?[^<>\[\]]{0,24}\d{1,2}:\d\d(?::\d\d)?[^<>A-Za-z]{0,9}<[ @+%&~!]?[^\s<>]{1,30}>[ \t]",
+        _SAID_IN_IRC,
+    ),
 ]
 """What it is, what most lines begin with, and how to read it."""
 

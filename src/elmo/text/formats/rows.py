@@ -16,7 +16,7 @@ from elmo.text.formats.columns import UNDECODABLE, column_of_parts, column_sente
 from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
-from elmo.text.formats.table import names_separator, table_rows
+from elmo.text.formats.table import header_of, table_rows
 from elmo.text.sentence_checks import are_texts, longest
 from elmo.text.word_list import has_surrogate, invalid_token_reason
 
@@ -198,9 +198,7 @@ def numbered_rows(
 
     taken, header = counted(), None
     if form.has_header:
-        header = next(taken, "")
-        if names_separator(header):
-            header += "\n" + next(taken, "")
+        header = header_of(taken, form.separator if form.format == "csv" else None)
         begins = None
     for row in rows_of(taken, form, name, on_bad_line, read + 1, header=header):
         begun, begins = begins or read, None

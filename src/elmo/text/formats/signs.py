@@ -35,6 +35,10 @@ _SEQUENCES = {
     "mmCIF": re.compile(r"data_\w+\n(?:#|loop_|_\w+\.)"),
     "NEXUS": re.compile(r"#NEXUS\s*(?:\[[^\]]*\]\s*)*begin\b", re.IGNORECASE),
     "SAM": re.compile(r"@HD\tVN:|@SQ\tSN:|\S+\t\d+\t\S+\t\d+\t\d+\t(?:\*|(?:\d+[MIDNSHP=X])+)\t"),
+    "PHYLIP": re.compile(
+        r"\d{1,7}[ \t]+\d{1,9}(?:[ \t]+[IS])?\n(?:\S[^\n]{0,99}?"
+        r"(?:[A-Z][A-Z?*.-]{9}[A-Z?*. -]*|[acgtun][acgtun?.-]{9}[acgtun?. -]*)(?:\n|$)){2}"
+    ),
     "PIR": re.compile(r">[A-Z][A-Z\d];\S+\n[^\n]*\n[A-Za-z*\s-]+(\n|$)"),
 }
 _LINES_OF_A_TAG = 20

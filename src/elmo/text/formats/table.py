@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import WRONG, BadLine, report
+from elmo.text.files.lines import max_line_bytes
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMES_SHOWN = 12
@@ -64,6 +65,19 @@ def table_rows(
         yield ""
 
 
+def header_of(lines: Iterator[str], separator: str | None) -> str:
+    """What the first row takes of `lines`, of which a name in quotes may have several, and "sep=;" before it."""
+    taken: list[str] = []
+
+    def noted() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    next(_rows(noted(), 1, separator), None)
+    return "\n".join(taken)
+
+
 def names_separator(line: str) -> bool:
     """Whether it is the first line of a CSV file that Excel takes its separator from: "sep=;"."""
     return line.startswith("sep=") and len(line) == len("sep=;")
@@ -109,6 +123,8 @@ def _rows(lines: Iterable[str], first: int, separator: str | None) -> Iterator[t
         start = list(islice(lines, 1))
         first, start = (2, []) if start and names_separator(start[0]) else (1, start)
         lines = chain(start, lines)
+    # For all readers of the process: Python's own limit is 131,072 characters. C's long has 32 bits on Windows.
+    csv.field_size_limit(max(csv.field_size_limit(), min(max_line_bytes(), (1 << 31) - 1)))
     reader = csv.reader((line + "\n" for line in lines), strict=True, delimiter=separator)
     while True:
         begins = first + reader.line_num

@@ -125,7 +125,7 @@ def sentences_of(
     rows: Iterable[PlacedRow], reading: Reading, tokenize: Tokenize | None = None, marks: Marks | None = None
 ) -> Iterator[PlacedSentence]:
     """The sentences of rows. `tokenize`: instead of the function of `reading.tokenizer`; `marks`: as above."""
-    apply = reading.tokenize if tokenize is None else tokenize
+    apply, reading = _applied(reading, tokenize)
     for row in _paragraphs(rows, reading):
         if isinstance(row.content, list):
             yield _given(row.content, row, marks or {})
@@ -133,6 +133,14 @@ def sentences_of(
         for place, sentence in enumerate(_split(row.content, apply, reading, row.path, row.line, marks or {}), start=1):
             is_skipped = row.is_bad and not sentence.tokens
             yield replace(sentence, line=row.line, sentence=place, file=row.file, is_skipped=is_skipped)
+
+
+def _applied(reading: Reading, tokenize: Tokenize | None) -> tuple[Tokenize, Reading]:
+    """The function, and the reading with its name, which messages tell."""
+    if tokenize is None:
+        return reading.tokenize, reading
+    name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+    return tokenize, replace(reading, tokenizer=name)
 
 
 def _given(tokens: list[str], row: PlacedRow, marks: Marks) -> PlacedSentence:
@@ -202,7 +210,7 @@ def placed_in(
     text: str, reading: Reading, tokenize: Tokenize | None = None, marks: Marks | None = None
 ) -> Iterator[PlacedSentence]:
     """The sentences of a text in memory, by its lines; blank lines have none. Spans count from the text's beginning."""
-    apply = reading.tokenize if tokenize is None else tokenize
+    apply, reading = _applied(reading, tokenize)
     begin = 0
     for line, row in enumerate([text] if reading.sentences == "across-lines" else text.split("\n"), start=1):
         found = (it for it in _split(row, apply, reading, "text", line, marks or {}) if it.tokens)

@@ -83,6 +83,8 @@ def text_files(names: Sequence[str]) -> list[str]:
     Raises TextError for a missing file, a pattern without a file and a folder, ConfigError if standard input or a pipe
     is one of several: it has no name to be told by.
     """
+    if not names:
+        raise ConfigError("there is no text: the list of files is empty. Name at least one.")
     found = [file for name in names for file in _matches(name)]
     for file in found:
         check_is_text_file(file)

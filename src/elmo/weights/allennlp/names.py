@@ -139,15 +139,10 @@ def read_tensors(
 
 
 def dataset_shapes(config: BiLMConfig, names: LstmNames) -> Iterator[tuple[str, Shape]]:
-    """Name and shape of every dataset, found without making a list of all the model's tensors."""
-    pending: dict[str, Shape] = {}
-    shapes = network_shapes(config)
+    """Name and shape of every dataset."""
+    shapes = dict(network_shapes(config))
     for entry in name_table(config, names):
-        for name in entry.tensors:
-            while name not in pending:
-                found, shape = next(shapes)
-                pending[found] = shape
-        yield entry.dataset, entry.layout.shape(*(pending[name] for name in entry.tensors))
+        yield entry.dataset, entry.layout.shape(*(shapes[name] for name in entry.tensors))
 
 
 def _token_encoder_table(config: BiLMConfig) -> Iterator[Entry]:

@@ -152,6 +152,8 @@ def _write(
             "or set ELMO_CACHE to a folder on another disk."
         )
     try:
+        if not start:  # or a process that is killed here would leave the note of this version beside bytes of another
+            part.unlink(missing_ok=True)
         write_json(_facts(part), version._asdict())
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)

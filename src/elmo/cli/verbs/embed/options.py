@@ -75,7 +75,7 @@ class Arguments:
     """Join the files that --shard made from one text: the inputs. The result is the same as that of a single run."""
     device: DeviceOption = "auto"
     resume: bool = False
-    """Continue a killed or interrupted run. Everything that it left is checked first."""
+    """Continue a killed or interrupted run, whose parts are checked first. A finished file is taken as it is."""
     force: bool = False
     """Replace an existing file and discard an unfinished one. With --resume: discard it only if it is damaged."""
     json: bool = False
@@ -92,7 +92,7 @@ def ignored(arguments: Arguments) -> Iterator[Ignored]:
         yield Ignored(options_of(Arguments, Reading) - _OF_JOINING, why, otherwise)
         return
     if arguments.state != "carry":
-        why = f"with --state {arguments.state}, with which rows have no effect"
+        why = f"with --state {arguments.state}, in which the rows of a batch make no difference"
         yield Ignored(("--batch-rows",), why, "add --state carry")
     if arguments.output is not None:
         return

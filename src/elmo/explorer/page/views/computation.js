@@ -250,6 +250,7 @@ function goTo(element, at) {
   clearTimeout(element.arriving);
   element.arriving = setTimeout(() => { element.target = null; }, 1000);
   const title = element.querySelector(`#step-title-${at}`);
+  if (!title) return;  // the steps are not there yet, or can't be
   title.focus({ preventScroll: true });
   title.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
   current(element, at);
