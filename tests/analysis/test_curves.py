@@ -70,6 +70,12 @@ def test_a_run_whose_name_is_not_utf8_is_drawn(run: Path, tmp_path: Path) -> Non
     draw_curves([curves], tmp_path / "a.svg")
 
 
+def test_a_run_whose_name_would_be_a_formula_is_drawn(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    draw_curves([read_curves(run.rename(tmp_path / r"$\cost$"))], tmp_path / "a.svg")
+    assert r"$\cost$" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
 def test_tokens_read_are_taken_from_the_lines_that_have_them(run: Path) -> None:
     lines = [{"step": 1, "loss": 5.0}, {"step": 2, "tokens_read": 30, "loss": 4.0}]  # resumed with other unroll_steps
     (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

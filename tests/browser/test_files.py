@@ -1,6 +1,7 @@
 """Where elmo.js reads a model from, and which models it refuses."""
 
 import json
+import re
 import shutil
 from base64 import b64encode
 from dataclasses import replace
@@ -185,6 +186,12 @@ def test_what_is_no_model_folder_is_named(javascript, tmp_path, address):
 def test_arguments_without_sense_are_named(arguments, message, javascript, folder):
     with pytest.raises(Refused, match=message):
         javascript(f"return (await load({arguments})).describe();", where=str(folder))
+
+
+@pytest.mark.parametrize("where", ["https://", "https://[a", "file://b%/a"])
+def test_what_is_no_address_is_named(where, javascript):
+    with pytest.raises(Refused, match=rf"^{re.escape(where)}: isn't an address \(.+\)\. Pass the URL or the path"):
+        javascript(LOAD, where=where)
 
 
 def test_what_describe_gives_is_the_callers_own(javascript, folder):

@@ -110,7 +110,7 @@ def test_warnings_of_this_package_are_plain_messages(verb_that, capsys, monkeypa
         (Interrupted("stopped at 3. Continue with --resume."), 75, "stopped at 3. Continue with --resume.\n"),
         (KeyboardInterrupt(), 75, "interrupted\n"),
         (MemoryError(), 2, "Not enough memory"),
-        (ImportError("No module named 'h5py'"), 2, "No module named 'h5py'. The installation is not complete"),
+        (ImportError("No module named 'h5py'"), 2, "No module named 'h5py'. The installation is incomplete"),
         (RuntimeError("odd"), 2, "elmo models: RuntimeError: odd. elmo did not expect this, so it is a bug."),
         (RuntimeError("can't start new thread"), 2, "can't start new thread. This user or container may not start"),
         (RuntimeError("[enforce fail at alloc_cpu.cpp:124] can't allocate memory: you tried"), 2, "Not enough memory"),

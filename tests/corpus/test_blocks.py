@@ -111,6 +111,29 @@ def test_blocks_of_every_format_give_the_sentences_of_the_file(tmp_path, name, f
     assert found == list(read_sentences(path, field=field))
 
 
+def test_each_block_of_conllu_plus_has_the_columns_that_were_named_last(tmp_path):
+    path = tmp_path / "t.conllup"
+    begun = "# made by hand\n# global.columns = ID FORM UPOS\n" + "".join(f"1\ta{n}\tX\n\n" for n in range(30))
+    joined = "#global.columns = FORM ID\n" + "".join(f"b{n}\t1\n\n" for n in range(30))
+    path.write_text(begun + joined, encoding="utf-8")
+    recipe = CorpusSettings().recipe(path, for_training=True)
+    for size in (40, 90, 200):
+        blocks = list(read_blocks(path, recipe.border, size=size, has_header=recipe.has_header))
+        assert len(blocks) > 2 and b"".join(block.content for block in blocks).decode() == begun + joined
+        found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
+        assert found == list(read_sentences(path)) == [[f"{word}{n}"] for word in "ab" for n in range(30)]
+
+
+def test_a_comment_behind_the_last_blank_line_is_no_sentence_in_a_block_of_its_own(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text("".join(f"w{number} X\n\n" for number in range(60)) + "# the end\n", encoding="utf-8")
+    recipe = CorpusSettings().recipe(path, for_training=True)
+    blocks = list(read_blocks(path, recipe.border, size=90))
+    assert blocks[-1].content == b"# the end\n"
+    found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
+    assert found == list(read_sentences(path)) == [[f"w{number}"] for number in range(60)]
+
+
 @pytest.mark.parametrize(("name", "first"), [("t.csv", "a 0,x\n"), ("t.csv", '"a\n0",x\n'), ("t.tsv", "a 0\tx\n")])
 def test_the_files_first_row_says_in_each_block_how_many_columns_there_are(tmp_path, name, first):
     path, apart = tmp_path / name, "," if name == "t.csv" else "\t"

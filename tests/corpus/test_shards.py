@@ -313,6 +313,13 @@ def test_an_array_of_another_type_is_an_error(tmp_path, train):
         TrainingData.open(tmp_path / "data")
 
 
+def test_offsets_of_no_sentence_at_all_are_an_error(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    np.save(tmp_path / "data" / "train-00000.offsets.npy", np.zeros(0, dtype=np.int64))
+    with pytest.raises(TextError, match=r"offsets\.npy: its offsets begin and end with \[\], not \[0, 15\]"):
+        TrainingData.open(tmp_path / "data")
+
+
 def test_every_changed_byte_is_noticed_and_its_file_named(tmp_path, train, valid):
     """Bits that still make sense: tokens, characters, counts and words in range, words in another order."""
     folder = tmp_path / "data"

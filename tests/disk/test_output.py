@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elmo.disk.atomic import new_file
-from elmo.disk.output import require_file_or_nothing, require_free
+from elmo.disk.output import require_file_or_nothing, require_free, require_possible
 from elmo.errors import OutputError
 
 OTHERS = {
@@ -50,6 +50,11 @@ def test_what_takes_the_place_while_a_file_is_written_is_not_replaced(tmp_path):
 def test_links_of_the_system_are_never_replaced():
     with pytest.raises(OutputError, match="/dev/stdout: is a link of the system"):
         require_file_or_nothing(Path("/dev/stdout"))
+
+
+def test_the_root_of_the_file_system_is_no_output():
+    with pytest.raises(OutputError, match="/: is the root of the file system and can't be an output"):
+        require_possible(Path("/"))
 
 
 def test_a_file_is_replaced_by_force_and_a_link_to_one_is_replaced_itself(tmp_path):

@@ -23,10 +23,11 @@ def test_files_as_they_were_are_right_and_others_are_not_looked_at(folder):
     assert what_changed(folder) is None
 
 
-def test_a_folder_without_sums_says_nothing(folder):
+def test_a_folder_without_sums_says_nothing_unless_it_needs_them(folder):
     (folder / SUMS_FILE).unlink()
     (folder / "c").unlink()
     assert what_changed(folder) is None
+    assert what_changed(folder, needs_sums=True) == "sha256.json is missing"
 
 
 @pytest.mark.parametrize("name", ["a/b", "c"])

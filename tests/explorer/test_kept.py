@@ -3,9 +3,11 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from elmo.cli.main import main
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.explorer.explored import Explored
 from elmo.explorer.frozen import export
@@ -14,6 +16,7 @@ from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bu
 from elmo.explorer.views import Near
 from elmo.text.tokenizer import marked
 from elmo.weights.catalogue import bundled_folders
+from elmo.weights.native.write import write
 
 
 def test_an_index_is_made_once_and_again_if_it_is_damaged(explored, monkeypatch):
@@ -35,6 +38,32 @@ def test_another_text_has_another_index(explored, tmp_path):
     (tmp_path / "other.txt").write_text("another text\n")
     other = ExploredText(tmp_path / "other.txt", "other.txt")
     assert other.index(explored.model.embedder).folder != explored.index().folder
+
+
+def test_a_changed_tokenizer_has_another_index(explored, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    text = ExploredText(explored.text.path, "text.txt", "own_words:words")
+    keys = set()
+    for body in ("text.split()", "text.lower().split()", "text.lower().split()"):
+        (tmp_path / "own_words.py").write_text(f"def words(text):\n    return {body}\n")
+        keys.add(text._key(explored.model.embedder))
+    assert len(keys) == 2
+
+
+def test_every_model_has_its_index_before_the_page_is_served(explored, tiny_checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
+    halved = {name: tensor / 2 for name, tensor in tiny_checkpoint.tensors.items()}
+    for name, tensors in (("one", tiny_checkpoint.tensors), ("two", halved)):
+        write(replace(tiny_checkpoint, tensors=tensors), tmp_path / name)
+    indexes = []
+
+    def run(*_, **__):
+        indexes.extend((tmp_path / "cache" / "explorer").glob("*/words.txt"))
+
+    monkeypatch.setattr("elmo.serve.listening.run", run)
+    models = ["--model", str(tmp_path / "one"), str(tmp_path / "two"), "--text", str(explored.text.path)]
+    assert main(["explore", *models, "--port", "0", "--no-browser", "--quiet"]) == 0
+    assert len(indexes) == 2
 
 
 def test_a_text_that_is_not_there_is_named(explored, tmp_path):

@@ -85,9 +85,9 @@ WRONG = [
     ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1, 1e31, 0]}),
     ("substitutes", {"model": "tiny", "selected": A}),
     ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
-    ("tokens", {"text": "  "}),
-    ("tokens", {"text": "가" * 10_001}),
-    ("tokens", {"text": "a" + "\U0001f600" * 10_000}),
+    ("tokens", {"text": "  ", "model": "tiny"}),
+    ("tokens", {"text": "가" * 10_001, "model": "tiny"}),
+    ("tokens", {"text": "a" + "\U0001f600" * 10_000, "model": "tiny"}),
 ]
 
 Asked = list[tuple[str, object]]

@@ -354,6 +354,38 @@ def test_a_typed_sentence_that_was_cancelled_or_whose_place_is_gone_does_not_com
     assert start.texts(".token") == kept
 
 
+@pytest.mark.parametrize(
+    ("opens", "sent", "left"),
+    [
+        ("edit-0", ["Escape"], "token-0-"),
+        ("edit-1", ["Tab", "Tab", "Enter"], "token-1-"),  # the button that cancels
+        ("edit-1", ["Enter"], "token-1-"),
+        ("edit-1", ["Tab", "Enter"], "token-1-"),
+        ("add", ["Enter"], "token-2-"),
+        ("add", ["Escape"], "add"),
+    ],
+)
+def test_the_focus_goes_from_what_was_typed_to_the_selected_token(start, opens, sent, left):
+    page = start.page
+    page.click(f"#{opens}")
+    page.fill("#typing", "a fair price")
+    for key in sent:
+        page.keyboard.press(key)
+    page.wait_for_selector("#typing", state="detached")
+    page.wait_for_function(f"() => document.activeElement.id.startsWith('{left}')")
+    assert left == "add" or page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def test_keys_of_steps_that_are_not_there_yet_do_nothing(start):
+    held = []
+    start.page.route("**/explorer/api/computation", lambda route: held.append(route))
+    start.page.keyboard.press("h")
+    start.page.keyboard.press("j")
+    start.page.wait_for_selector("#view.waiting")
+    start.page.keyboard.press("k")
+    assert held and start.problems == []
+
+
 def test_an_answer_closes_no_editor_of_another_sentence(start, late):
     start.page.click("#edit-0")
     typed(start.page, "first words")
@@ -362,6 +394,7 @@ def test_an_answer_closes_no_editor_of_another_sentence(start, late):
     let(start.page, late, 0)
     assert start.texts(".sentence.A .token") == ["first", "words"]
     assert start.page.input_value("#typing") == "half a sen"
+    assert start.page.evaluate("document.activeElement.id") == "typing"
 
 
 def test_keys_of_an_input_method_send_and_cancel_nothing(start):

@@ -1,11 +1,13 @@
 """The header Accept: the same vectors as JSON, lines of JSON, safetensors and Arrow."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
 from safetensors.numpy import load
 
+from elmo.serve import vectors
 from elmo.serve.answers import Refusal
 from elmo.serve.encodings import ARROW, JSON, LINES, SAFETENSORS, accepted
 
@@ -60,6 +62,20 @@ def test_arrow_has_a_row_for_each_pooled_text(client, embedder):
 def test_lines_are_the_rows_of_the_json_answer(client, path):
     lines = [json.loads(line) for line in asked(client, path, LINES).splitlines()]
     assert lines == json.loads(asked(client, path, JSON))["data"]
+
+
+@pytest.mark.parametrize(("most", "is_beside"), [(0, True), (1 << 16, False)])
+def test_a_long_line_is_written_beside_the_event_loop(client, monkeypatch, most, is_beside):
+    whole, threads = vectors._line, set()
+
+    def line(*given):
+        threads.add(threading.get_ident())
+        return whole(*given)
+
+    monkeypatch.setattr(vectors, "_line", line)
+    monkeypatch.setattr(vectors, "_MANY_NUMBERS", most)
+    asked(client, "/v1/embeddings", LINES)
+    assert threads and (client.portal.call(threading.get_ident) not in threads) is is_beside
 
 
 def test_an_error_while_lines_are_sent_is_the_last_line(client, embedder, monkeypatch):

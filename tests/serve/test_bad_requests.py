@@ -60,7 +60,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "model": 5}, "model", "model: Expected"),
         ({"input": ["a"] * 2049}, "input", "2,049 texts, but at most 2,048"),
         ({"input": "a " * 131_073}, "input", "more than 131,072 tokens"),
-        ({"input": [["a"] * 131_072, "a"]}, "input", "as of input[1]"),
+        ({"input": [["a"] * 131_072, "a"]}, "input", "input[1] is the first that exceeds this"),
         ({"input": "." * 3 + "!" * 131_072}, "input", "more than 131,072 tokens"),
         ({"input": "a " * 8193, "pool": "none"}, "input", "at most 8,192 get a vector each"),
         ([], None, "Expected `object`, got `array`"),

@@ -21,6 +21,8 @@ FAR = float("inf")
 class Held:
     """Stands for an embedder: notes the batches it is asked for, and computes the first when it is let go."""
 
+    num_layers = 2
+
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
         self.layers: list[object] = []
@@ -102,6 +104,15 @@ def test_only_the_same_layers_share_a_batch(held):
     run(held, scenario)
     assert held.layers == ["all", "all", "top", [1.0, 0.0], 1]
     assert [len(batch) for batch in held.batches] == [1, 2, 1, 2, 1]
+
+
+def test_weights_that_are_written_alike_share_no_batch(held):
+    """A tensor is written with four digits."""
+    torch = pytest.importorskip("torch")
+    choices = [torch.tensor([0.12341, 0.5]), torch.tensor([0.12342, 0.5])]
+    assert len(set(map(repr, choices))) == 1
+    run(held, lambda batcher: [it for choice in choices for it in batcher.embed(held, [["a"]], choice, FAR)])
+    assert [float(layers[0]) for layers in held.layers[1:]] == pytest.approx([0.12341, 0.12342], abs=1e-7)
 
 
 def test_a_request_that_fails_does_not_make_its_neighbors_fail(held):

@@ -1,7 +1,11 @@
 """/v1/similarity: cosines of tokens."""
 
+import threading
+
 import numpy as np
 import pytest
+
+from elmo.serve.routes import similarity
 
 
 @pytest.mark.parametrize("layers", ["all", "top", 1])
@@ -12,6 +16,13 @@ def test_similarity_is_the_cosine_of_the_librarys_vectors(client, embedder, laye
     lengths = np.linalg.norm(a, axis=-1)[..., :, None] * np.linalg.norm(b, axis=-1)[..., None, :]
     np.testing.assert_allclose(answer["similarity"], a @ b.swapaxes(-1, -2) / lengths, atol=1e-6)
     assert (answer["a"], answer["b"]) == (["the", "cat", "sat"], ["on", "the"])
+
+
+def test_its_numbers_are_written_beside_the_event_loop(client, monkeypatch):
+    whole, threads = similarity.encoded, []
+    monkeypatch.setattr(similarity, "encoded", lambda *it: (threads.append(threading.get_ident()), whole(*it))[1])
+    assert client.post("/v1/similarity", json={"a": "the cat", "b": "a"}).status_code == 200
+    assert threads and client.portal.call(threading.get_ident) not in threads
 
 
 @pytest.mark.parametrize(("a", "b", "name"), [("", "a", "a"), ("a", [], "b"), ("a", "b " * 513, "b")])

@@ -4,6 +4,8 @@ import unicodedata
 
 import pytest
 
+from elmo.serve.routes import substitutes
+
 
 @pytest.mark.parametrize(
     "asked",
@@ -63,3 +65,10 @@ def test_a_marked_text_with_letters_taken_apart_has_the_tokens_of_the_composed_o
     for form in ("NFC", "NFD"):
         answer = client.post("/v1/substitutes", json={"input": unicodedata.normalize(form, text)}).json()
         assert answer["tokens"] == ["물가는", "밥을", "50%였다", "."]
+
+
+def test_a_marked_text_of_too_many_words_is_refused_before_it_is_tokenized(client, monkeypatch):
+    tokenized = []
+    monkeypatch.setattr(substitutes, "marked", tokenized.append)
+    error = client.post("/v1/substitutes", json={"input": "b " * 140_000 + "[b]"}).json()["error"]
+    assert (error["code"], error["param"], tokenized) == ("too_many_tokens", "input", [])

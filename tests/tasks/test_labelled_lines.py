@@ -42,7 +42,7 @@ BAD = {
     "coref, JSON lines": (
         "coref",
         '{"doc_key": "a", "sentences": [["x"]]}\n{"doc_key": 1}\n{"doc_key": "c", "sentences": [["x"]]}\n',
-        ":2: is not an object",
+        ":2: doc_key must be a string",
     ),
     "squad, an answer": (
         "squad",

@@ -7,6 +7,7 @@ import lzma
 import re
 import sys
 import tracemalloc
+import unicodedata
 from itertools import islice
 from pathlib import Path
 
@@ -56,6 +57,22 @@ def test_only_a_line_feed_ends_a_sentence(tmp_path, separator):
     assert list(read_sentences(path)) == [["a", "b"], ["c"]]
 
 
+def test_texts_are_tokenized_in_nfc(tmp_path):
+    apart = unicodedata.normalize("NFD", "밥을 먹었다, café")
+    path = written(tmp_path, apart.encode())
+    seen: list[str] = []
+    assert list(read_sentences(path, tokenize=lambda text: seen.append(text) or text.split())) == [
+        ["밥을", "먹었다,", "café"]
+    ]
+    assert seen == ["밥을 먹었다, café"]
+
+
+@pytest.mark.parametrize("encoding", ["u8", "utf", "UTF8", "utf_8_sig"])
+def test_by_any_name_of_utf8_the_mark_of_byte_order_is_no_part_of_the_text(tmp_path, encoding):
+    path = written(tmp_path, "\ufeff밥 을\n".encode())
+    assert list(read_sentences(path, encoding=encoding)) == [["밥", "을"]]
+
+
 def test_a_bad_byte_is_named_with_line_and_column(tmp_path):
     path = written(tmp_path, b"good\nonly thirteen\xe9 x\n")
     with pytest.raises(TextError) as caught:
@@ -96,7 +113,7 @@ def test_an_encoding_is_named_only_if_its_letters_show_it(tmp_path):
         list(read_sentences(path))
     for text, other in (("был", "cp1251"), ("雨", "shift_jis"), ("비", "cp949"), ("5 €", "cp1252")):
         path.write_bytes(text.encode(other))
-        with pytest.raises(TextError, match=r"few letters don't show which encoding .* its own one \(latin-1, cp1250"):
+        with pytest.raises(TextError, match=r"few letters don't show which encoding .* right one \(latin-1, cp1250"):
             list(read_sentences(path))
     path.write_bytes("it’s been été\n".encode("cp1252"))
     with pytest.raises(TextError, match="Use --encoding cp1252"):

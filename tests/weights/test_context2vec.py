@@ -60,6 +60,7 @@ def _params(folder: Path, **changed: str) -> None:
         ({"deep": "perhaps"}, "deep"),
         ({"model_file": "../model"}, "same folder"),
         ({"words_file": "/etc/passwd"}, "same folder"),
+        ({"model_file": "a\0b"}, "same folder"),
         ({"model_file": "other"}, "can't be read"),
         ({"words_file": PARAMS_FILE}, "words and vectors"),
         ({"model_file": PARAMS_FILE}, "is not an .npz"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elmo.corpus.blocks import Block, Border
 from elmo.corpus.documents import DocumentMarks, Documents
-from elmo.errors import TextError
+from elmo.errors import ElmoError, TextError
 from elmo.text.files.decoding import BadLine, decoded_block
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.form import Form
@@ -159,17 +159,16 @@ class BlockReader:
             return [unit]
         try:
             found = [sentence for text in self._texts(unit) if (sentence := self.tokenize(text))]
+        except ElmoError:
+            raise
         except Exception as error:
-            raise self._failed(unit, error) from error
+            raise TextError(
+                f"{self.block.name}: the tokenizer {tokenizer_name(self.recipe.tokenizer)} failed at "
+                f"{unit[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or use another with --tokenizer."
+            ) from error
         if not found:
             self.blank_lines += 1
         return found
-
-    def _failed(self, text: str, error: Exception) -> TextError:
-        return TextError(
-            f"{self.block.name}: the tokenizer {tokenizer_name(self.recipe.tokenizer)} failed at "
-            f"{text[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or use another with --tokenizer."
-        )
 
     def _texts(self, unit: str) -> list[str]:
         if self.recipe.sentences == "across-lines":

@@ -70,7 +70,8 @@ class Embedder:
         `to`), and all of weights that require a gradient, are seen by the next call. Only after a write that torch does
         not register, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
     `state`: the state that every sentence starts from.
-        "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
+        "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call; up to
+                 rounding where torch computes, on a GPU or by a biLM with hooks
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
         "carry"  as the originals: a call is one batch, and row i continues row i of the call before
     `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.

@@ -207,6 +207,27 @@ def test_an_index_is_replaced_only_if_asked(folder, embedder):
     assert ContextIndex(folder).sentences == [("a",)]
 
 
+def test_a_model_whose_vectors_are_not_finite_is_told_and_leaves_nothing(tiny_bilm, tmp_path):
+    tiny_bilm.token_encoder.projection.bias.data[0] = np.nan
+    with pytest.raises(ConfigError, match="the model's vectors of 'the bank' are not finite numbers"):
+        build_index([["the", "bank"]], Embedder(tiny_bilm), tmp_path / "index")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("weight", [1e38, 1e-25])
+def test_weights_whose_squares_float32_can_not_hold_are_refused(folder, weight):
+    index = ContextIndex(folder)
+    for center in (False, True):
+        with pytest.raises(ConfigError, match="weights must be 3 finite numbers.* the largest between 1e-9 and 1e9"):
+            index.search(np.ones(index.dim), [weight] * index.num_layers, center=center)
+
+
+def test_cosines_that_are_no_numbers_are_never_given():
+    cosines = np.array([np.nan, 0.5, np.nan, 1, 0], dtype=np.float32)
+    for first in (1, 3, 40):
+        assert list(context_index._descending(cosines, first)) == [3, 1, 4]
+
+
 def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm):
     index = ContextIndex(folder)
     with pytest.raises(ConfigError, match="which must be"):

@@ -239,6 +239,8 @@ def test_what_was_not_measured_is_a_dash_in_the_tables_and_no_dot_in_a_figure(tm
     draw({**record, "rows": [rows[0], *rows]}, tmp_path / "a.svg", ".svg")
     layers.append({**layers[0], "layer": "1", "anisotropy": [0.5, [0.4, 0.6]]})
     draw({**record, "analysis": "geometry", "layers": layers}, tmp_path / "b.svg", ".svg")
+    draw({**record, "model": r"$\cost$"}, tmp_path / "c.svg", ".svg")
+    assert r"$\cost$" in (tmp_path / "c.svg").read_text(encoding="utf-8")
 
 
 def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_folder, treebank):

@@ -187,6 +187,18 @@ def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path, 
         embed_corpus(embedder, text, tmp_path / "folder.npy", force=True)
 
 
+@pytest.mark.parametrize("to", [None, "npy"])
+@pytest.mark.parametrize("output", [".", "/"])
+def test_an_output_without_a_name_is_refused(embedder, text, output, to):
+    with pytest.raises(ConfigError, match=f"{output}: is a folder, not the name of a file of vectors"):
+        embed_corpus(embedder, text, output, to=to)
+
+
+def test_no_text_at_all_is_refused(embedder, tmp_path):
+    with pytest.raises(ConfigError, match="the list of files is empty"):
+        embed_corpus(embedder, [], tmp_path / "vectors.npy")
+
+
 def test_a_folder_that_is_not_ours_is_not_removed(embedder, text, tmp_path):
     (tmp_path / "vectors.npy.partial").mkdir()
     (tmp_path / "vectors.npy.partial" / "thesis.doc").touch()

@@ -141,7 +141,7 @@ def test_an_id_in_two_files_and_text_beside_proteins_are_refused(embedder, fasta
     other.write_text(f">Q1\nMKT\n>{proteins[0][0]}\nMKT\n", encoding="utf-8")
     with pytest.raises(TextError, match=r"q\.fasta:3: the id .* is that of .*p\.fasta:1 too"):
         embed_corpus(embedder, [path, other], tmp_path / "v.h5")
-    with pytest.raises(ConfigError, match=r"p\.fasta is FASTA, but .*corpus\.txt is text.*apart"):
+    with pytest.raises(ConfigError, match=r"p\.fasta is FASTA, but .*corpus\.txt is text.*separately"):
         embed_corpus(embedder, [path, text], tmp_path / "v.h5")
     other.write_text(">Q1\nMKT\n", encoding="utf-8")
     embed_corpus(embedder, [path, other], tmp_path / "v.h5")

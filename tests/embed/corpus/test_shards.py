@@ -133,7 +133,7 @@ def test_what_is_no_shard_is_refused(tiny_checkpoint, embedder, text, tmp_path):
     for name in ("0/3", "4/3", "1", "a/b", "1/2/3", "-1/3", "", "1/0"):
         with pytest.raises(ConfigError, match="must be like 2/8"):
             Shard.of(name)
-    with pytest.raises(ConfigError, match=r"in 7 windows.*at most 7 shards"):
+    with pytest.raises(ConfigError, match=r"7 .of up to 4 rows each.*N of at most 7"):
         embed_corpus(embedder, text, tmp_path / "a.npy", window=4, shard="1/8")
     with pytest.raises(ConfigError, match="'carry', in which every sentence depends"):
         embed_corpus(Embedder(tiny_checkpoint, state="carry"), text, tmp_path / "a.npy", shard="1/2")
@@ -153,7 +153,7 @@ def test_shards_are_whole_windows_and_every_row_is_in_one(lengths, max_rows, max
         borders.append(borders[-1] + len(window))
     found = np.array(lengths)
     if len(borders) <= count:
-        with pytest.raises(ConfigError, match="Use at most"):
+        with pytest.raises(ConfigError, match="N of at most"):
             windows_of_shard(found, windows_of(lengths, (max_rows, max_tokens)), Shard(1, count))
         return
     ranges = rows_of_shards(found, count, (max_rows, max_tokens))

@@ -12,7 +12,7 @@ from elmo.embed.storage.layout import VectorLayout
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
 from elmo.embed.storage.writers import FileContent
-from elmo.errors import ConfigError, MissingExtraError, OutputError, TextError
+from elmo.errors import MissingExtraError, OutputError, TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 
@@ -127,8 +127,28 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
     path.write_bytes(b"no vectors at all")
     with pytest.raises(TextError, match=r"wrong\S*: is (not a file of vectors|missing)"):
         read_vectors(path)
-    with pytest.raises(ConfigError, match="is not the ending of a vector format"):
+    with pytest.raises(TextError, match=r"vectors\.txt: there is no such file"):
         read_vectors(tmp_path / "vectors.txt")
+    (tmp_path / "vectors.txt").write_bytes(b"no vectors at all")
+    with pytest.raises(TextError, match=r"vectors\.txt: is neither HDF5 nor npy nor Parquet"):
+        read_vectors(tmp_path / "vectors.txt")
+
+
+def test_a_damaged_row_of_hdf5_is_told_when_it_is_read(embedder, text, tmp_path):
+    output = tmp_path / "v.h5"
+    embed_corpus(embedder, text, output, compress=True)
+    with h5py.File(output) as file:
+        place = file["0"].id.get_chunk_info(0).byte_offset
+    with output.open("r+b") as file:
+        file.seek(place)
+        file.write(b"\xff" * 16)
+    with read_vectors(output) as vectors:
+        for read in (lambda: vectors[0], lambda: vectors[:2]):
+            with pytest.raises(TextError, match=r"v\.h5: is not a file of vectors, or is damaged: .* Embed the text"):
+                read()
+        assert len(vectors[2])
+    with pytest.raises(TextError, match=r"v\.h5: was closed"):
+        vectors[2]
 
 
 def test_a_damaged_npy_is_refused(embedder, text, tmp_path):

@@ -186,6 +186,20 @@ def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_
     np.testing.assert_array_equal(part[0]._.elmo, again[1]._.elmo)
 
 
+@pytest.mark.filterwarnings("ignore:.*W109")
+def test_a_merged_token_keeps_its_mean_in_bytes_and_from_other_processes(tiny_model):
+    nlp = pipeline(tiny_model)
+    texts = ["In New York it rained .", "New York is steep ."]
+    expected = [nlp(text).tensor[[place, place + 1]].mean(axis=0) for text, place in zip(texts, (1, 0), strict=True)]
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "New York"}])
+    nlp.add_pipe("merge_entities")
+    for doc, place, mean in zip(nlp.pipe(texts, n_process=2, batch_size=1), (1, 0), expected, strict=True):
+        for one in (doc, Doc(nlp.vocab).from_bytes(doc.to_bytes())):
+            assert one[place].text == "New York"
+            np.testing.assert_allclose(one[place]._.elmo, mean, rtol=1e-6)
+            np.testing.assert_array_equal(one.tensor[place], one[place]._.elmo)
+
+
 def test_vectors_that_are_changed_are_the_ones_that_tokens_have(tiny_model):
     nlp = pipeline(tiny_model)
     doc = nlp("The bank was steep .")

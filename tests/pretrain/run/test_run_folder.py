@@ -144,7 +144,7 @@ def test_too_little_space_is_found_before_anything_is_written(
 ) -> None:
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
-    with pytest.raises(OutputError, match=r"step-00000000: not enough disk\. \d+ bytes are needed, 1000 are free"):
+    with pytest.raises(OutputError, match=r"step-00000000: not enough disk space\. \d+ bytes are needed, 1000 are free"):
         run.save(trainer, keep=2)
     assert _names(run) == []
 
@@ -228,7 +228,7 @@ def _replaced_by_a_fifo(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [_flipped, _replaced_by_a_fifo, Path.unlink])
-@pytest.mark.parametrize("name", ["training.safetensors", "progress.json", "model/softmax.safetensors"])
+@pytest.mark.parametrize("name", ["training.safetensors", "progress.json", "model/softmax.safetensors", "sha256.json"])
 def test_a_checkpoint_that_was_changed_is_not_gone_on_from(
     data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, name: str, change: Callable
 ) -> None:

@@ -120,7 +120,7 @@ ANNOTATED: dict[str, tuple[str, str, str, str | None]] = {
     "distances of PHYLIP": (
         "a.phy",
         "    3\nAlpha      0.000 1.000 2.000\nBeta       1.000 0.000 2.000\nGamma      2.000 2.000 0.000\n",
-        "words with numbers",
+        "numbers",
         None,
     ),
     "WhatsApp, Android": (

@@ -70,7 +70,7 @@ def test_quotations_with_answers_are_text(tmp_path, content):
 @pytest.mark.parametrize("content", [">Are you coming?\nYes\n>When?\nNow\n", ">안녕하세요\nyes\n", ">P1\nMKT\n"])
 def test_what_may_be_short_proteins_or_answers_of_a_word_is_read_when_its_format_is_given(tmp_path, content):
     (tmp_path / "p.txt").write_text(content, encoding="utf-8")
-    with pytest.raises(TextError, match=r"p\.txt: looks like FASTA .* --format fasta, or --format text"):
+    with pytest.raises(TextError, match=r"p\.txt: looks like FASTA .* --format fasta, or use --format text"):
         list(read_sentences(tmp_path / "p.txt"))
     answers = [it.upper() for it in content.splitlines() if not it.startswith(">")]
     assert ["".join(it) for it in read_sentences(tmp_path / "p.txt", format="fasta")] == answers
@@ -105,8 +105,8 @@ def test_spans_count_the_residues_that_are_read(tmp_path):
         (">P1\n>P2\nGGS\n", r"p\.fasta:1: the protein 'P1' has no letters"),
         (">P1\nMKT\n>P2\n-*\n", r"p\.fasta:3: the protein 'P2' has no letters"),
         (">a/b\nMKT\n>P1\nM\n>a_b x\nGGS\n", r"p\.fasta:5: the id 'a_b' is that of line 1 too"),
-        (">P1\nMKT\n\nGGS\n", r"p\.fasta:4: .*behind a blank line, 3"),
-        (">P1\nMKT*\nGGS\n", r"p\.fasta:3: .*behind the stop '\*' of line 2"),
+        (">P1\nMKT\n\nGGS\n", r"p\.fasta:4: .*after a blank line, 3"),
+        (">P1\nMKT*\nGGS\n", r"p\.fasta:3: .*after the stop '\*' of line 2"),
         (">P1\nMK\nMK*GGS\n", r"p\.fasta:3: .*stop '\*', letter 3"),
         (">P1\n1 MKTAY\n", r"p\.fasta:2: '1' is not a letter"),
         (">P1\nMKТ\n", r"p\.fasta:2: 'Т' is not a letter"),  # a Cyrillic one

@@ -41,6 +41,18 @@ def test_a_part_of_a_table_knows_its_columns_by_the_header():
     assert rows("1,a\n2,b\n", first=7, header="id,text") == ["a", "b"]
 
 
+def test_a_cell_may_be_longer_than_pythons_own_limit():
+    assert rows(f"text,id\n{'word ' * 40_000},1\n") == ["word " * 40_000]
+
+
+def test_a_columns_name_may_have_a_line_end_in_quotes(tmp_path):
+    path = tmp_path / "t.csv"
+    for begin in ("", "sep=,\n"):
+        path.write_text(begin + 'text,"a\nnote"\nb,1\n"c\nd",2\n', encoding="utf-8")
+        first = 3 + begin.count("\n")
+        assert list(rows_and_form(path)[1]) == [(first, "b"), (first + 1, "c\nd")]
+
+
 def test_rows_know_the_line_they_begin_at(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('text\n"a\nb"\n\nc\n', encoding="utf-8")

@@ -146,6 +146,20 @@ def test_a_tokenizer_that_fails_is_named_with_the_line(raw, tokenize):
         list(placed_sentences([raw], UNICODE, tokenize=tokenize))
 
 
+def test_a_function_that_fails_is_named_itself_not_the_tokenizer_in_whose_place_it_is(raw):
+    def by_hand(text: str) -> list[str]:
+        raise ValueError(text)
+
+    class Cutter:
+        def __call__(self, text: str) -> list[str]:
+            raise ValueError(text)
+
+    for tokenize, name in ((by_hand, "by_hand"), (Cutter(), "Cutter")):
+        for found in (placed_sentences([raw], Reading(), tokenize=tokenize), placed_in(RAW, Reading(), tokenize)):
+            with pytest.raises(TextError, match=rf":1: the tokenizer \S+\.{name} failed at 'Mr. Smith"):
+                list(found)
+
+
 def test_what_makes_no_sense_is_refused():
     for settings, message in (
         ({"format": "pdf"}, "format must be .*got 'pdf'"),

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.text.reading.settings import require_used_field
+from elmo.text.reading.settings import require_used_field, text_files
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,8 @@ def test_a_field_is_for_texts_that_have_some_and_text_is_the_default(files, form
 def test_a_field_that_no_text_has_is_refused(files, format):
     with pytest.raises(ConfigError, match="field is 'body', but the text is read as .* has no fields"):
         require_used_field(files, format, "body")
+
+
+def test_no_files_at_all_are_refused():
+    with pytest.raises(ConfigError, match="there is no text: the list of files is empty. Name at least one"):
+        text_files([])

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from elmo.disk.json_file import write_json
 from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import SILENT, Progress
 from elmo.weights import formats, hub
@@ -124,6 +125,23 @@ def test_a_file_that_changes_between_two_attempts_is_never_glued_together(tiny, 
         publisher.faults = [fault]  # the options are here already
         assert contents(get())["weights.hdf5"] == changed
         shutil.rmtree(published_folder(tiny))
+
+
+def test_a_process_killed_before_the_first_byte_of_another_version_leaves_none_of_the_old_one(
+    tiny, publisher, model_files, monkeypatch
+):
+    changed = model_files["weights.hdf5"][:100] + b"changed!" + model_files["weights.hdf5"][108:]
+    begin(publisher)
+    publisher.files[WEIGHTS] = changed
+
+    def killed(path: Path, facts: dict) -> None:
+        write_json(path, facts)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(transfer, "write_json", killed)
+        get()
+    assert contents(get())["weights.hdf5"] == changed
 
 
 def test_a_server_that_sends_another_range_than_asked_is_asked_again(tiny, publisher, model_files):

@@ -194,6 +194,8 @@ class _Hdf5Vectors(StoredVectors):
         return self._length
 
     def _dataset(self, row: int) -> h5py.Dataset:
+        if not self._file:
+            raise TextError(f"{self.path}: was closed. Open it again with read_vectors.")
         return dataset(self._file, str(row) if self._names is None else self._names[row])
 
     def _array(self, row: int) -> Float[np.ndarray, "... dim"]:

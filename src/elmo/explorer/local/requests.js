@@ -26,8 +26,9 @@ export function requireSelected({ tokens, place }) {
 
 // Weights for the layers of an index.
 export function requireWeights(weights, layers) {
-  if (weights.length === layers && weights.every((one) => Number.isFinite(Math.fround(one))) && weights.some(Math.fround)) return;
-  throw new Refused(`layer is ${listed(weights)}, but weights must be ${layers} finite numbers, one for each layer of the index, not all of them 0. Pass such weights, or the number of a layer.`);
+  const largest = Math.max(...weights.map((one) => Math.abs(Math.fround(one))));
+  if (weights.length === layers && largest > Math.fround(1e-9) && largest < 1e9) return;
+  throw new Refused(`layer is ${listed(weights)}, but weights must be ${layers} finite numbers, one for each layer of the index, the largest between 1e-9 and 1e9. Pass such weights, or the number of a layer.`);
 }
 
 // Weights for a sum of a sentence's layers.

@@ -80,10 +80,10 @@ async function type(row, text) {
     const same = old ? tokens.indexOf(old.tokens[old.place]) : -1;
     sentences[row] = { tokens, place: same >= 0 ? same : longest };
     state = { ...state, sentences, b: row === 0 ? state.b : row };
-    if (typing?.row === row) typing = null;
-    const wasTyping = document.activeElement?.id.startsWith("typing");
+    const isOver = typing?.row === row, hasFocus = document.activeElement?.id.startsWith("typing");
+    if (isOver) typing = null;
     render();
-    if (wasTyping) focusOn(row);
+    if (isOver && hasFocus) focusOn(row);
   } catch (error) {
     if (isWanted()) edit(row, text, error.message);
   }

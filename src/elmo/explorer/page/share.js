@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { requests } from "./engine.js";
 import { pageOfAnswers } from "./local.js";
 import { pairOf } from "./state.js";
+import { wordsFor } from "./words.js";
 
 export function download(name, content, type) {
   const url = URL.createObjectURL(new Blob([content], { type }));
@@ -38,7 +39,7 @@ export async function pageWithAnswers(engine, state, info) {
   const answers = { info: { ...info, models: [{ ...model, examples: [example] }] } };
   for (const [route, request] of wanted) {
     const answer = await engine.ask(route, request);
-    if (answer.partial) throw new Error("The page is still reading the text, so it has found a part of the neighbors. Save it when the text is read.");
+    if (answer.partial) throw new Error(wordsFor(state.language).partial);
     answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = answer;
   }
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
