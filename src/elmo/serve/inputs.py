@@ -220,12 +220,13 @@ def _read(
     sentences: list[list[str]] = []
     spans: list[list[Span | None] | None] = []
     for name, text in texts.items():
+        placed = None
         if isinstance(text, str):
             require_room(text, room, name, settings)
             placed = placed_as_one(text, split, marks, reading.tokenizer)
+            tokens = placed.tokens
         else:
-            placed = None
-        tokens = as_trained(text, marks) if placed is None else placed.tokens
+            tokens = as_trained(text, marks)
         if len(tokens) > room:
             raise _too_many(name, settings)
         room -= len(tokens)

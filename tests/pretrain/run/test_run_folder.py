@@ -144,7 +144,7 @@ def test_too_little_space_is_found_before_anything_is_written(
 ) -> None:
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
-    with pytest.raises(OutputError, match=r"step-00000000: not enough disk space\. \d+ bytes are needed, 1000 are free"):
+    with pytest.raises(OutputError, match=r"step-00000000: not enough disk space\. \d+ bytes are needed, 1000"):
         run.save(trainer, keep=2)
     assert _names(run) == []
 

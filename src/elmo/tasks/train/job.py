@@ -33,7 +33,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     """
     if not path.is_file():
         return
-    noted = {"cache_dtype": "float32"} | read_run(path)  # older runs noted none
+    noted: dict[str, Any] = {"cache_dtype": "float32"} | read_run(path)  # older runs noted none
     noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
     begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))
