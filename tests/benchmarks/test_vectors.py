@@ -71,6 +71,7 @@ def test_maxsim_stands_beside_its_product(run) -> None:
     assert "The slowest takes" in run("vectors/maxsim.py", "--pairs", "1")
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_engines_table_has_a_row_and_a_peak(run) -> None:
     flags = ["--sizes", "small", "--dtypes", "float32", "--calls", "64", "--instructions", "all", "--threads", "1"]
     record = run("vectors/engine_table.py", *flags, "--sentences", "4", "--single", "2", "--rounds", "1")

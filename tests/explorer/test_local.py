@@ -192,8 +192,8 @@ def test_a_small_model_gives_the_servers_answers(tiny):
     for weights in (None, WEIGHTS, [-0.5, 0.0, 1.0]):
         asked += [("neighbors", {"model": "tiny", "selected": one, "count": 3, "weights": weights}) for one in (A, B)]
         asked += [
-            ("neighbors", {"model": "tiny", "selected": A, "noun": "ba", "weights": weights}),
-            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights}),
+            ("neighbors", {"model": "tiny", "selected": A, "noun": "ba", "weights": weights, "count": 6}),
+            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights, "limit": 300}),
             ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights, "limit": 3}),
             ("similarity", {"model": "tiny", "a": A["tokens"], "b": B["tokens"], "weights": weights}),
         ]
@@ -228,12 +228,13 @@ def test_every_example_has_the_servers_answers(bundled, make_index):
             pair = [{"tokens": list(t), "place": p} for t, p in zip(example.sentences, example.places, strict=True)]
             for one in pair:
                 request = {"model": name, "selected": one}
-                asked += [("substitutes", request), ("computation", request)]
-                asked += [("neighbors", {**request, "noun": example.noun})]
-                asked += [("neighbors", {**request, "count": 20}), ("neighbors", {**request, "weights": WEIGHTS})]
+                asked += [("substitutes", {**request, "count": 10}), ("computation", request)]
+                near = {**request, "count": 6, "weights": None, "noun": None}
+                asked += [("neighbors", {**near, "noun": example.noun}), ("neighbors", {**near, "count": 20})]
+                asked.append(("neighbors", {**near, "weights": WEIGHTS}))
             for weights in (None, WEIGHTS):
-                asked.append(("occurrences", {"model": name, "selected": pair, "weights": weights}))
-                asked.append(("occurrences", {"model": name, "selected": pair, "weights": weights, "limit": 20}))
+                request = {"model": name, "selected": pair, "weights": weights}
+                asked += [("occurrences", {**request, "limit": limit}) for limit in (300, 20)]
                 a, b = (one["tokens"] for one in pair)
                 asked.append(("similarity", {"model": name, "a": a, "b": b, "weights": weights}))
     answers = zip(asked, bundled.server(asked), bundled.worker(asked, make_index=make_index), strict=True)
