@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError, OutputError, TextError
+from elmo.errors import ConfigError, OutputError, TextError, paths_count_from
 from elmo.process.extra_library import extra_library
 from elmo.setting_checks import require_value
 from elmo.shapes import Float, Int
@@ -128,11 +128,11 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
 
 def format_of_file(path: Path) -> FileFormat:
     """The format of a file of vectors that is there: what it begins with, as `--to` writes any format under any name;
-    of a file that isn't there or begins with none of them, what its name ends in. Raises TextError."""
-    start = b""
-    if path.is_file():
-        with path.open("rb") as file:
-            start = file.read(4)
+    of a file that begins with none of them, what its name ends in. Raises TextError."""
+    if not path.is_file():
+        raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
+    with path.open("rb") as file:
+        start = file.read(4)
     found = _BEGINNINGS.get(start) or _SUFFIXES.get(path.suffix.lower())
     if found is None:
         raise TextError(f"{path}: is neither HDF5 nor npy nor Parquet. Name a file that 'elmo embed' wrote.")
