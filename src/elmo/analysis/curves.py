@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.analysis.plots import plain, require_figure
+from elmo.analysis.plots import plain, require_figure, save
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
@@ -59,7 +59,7 @@ def read_curves(run: Path) -> Curves:
         raise ConfigError(f"{metrics}: nothing was logged yet. Wait until the run has logged a step.")
     directions = [name for name in _DASHES if found and f"{name}_perplexity" in found[0]]
     return Curves(
-        escaped(run.resolve().name).replace("$", r"\$"),  # matplotlib would read a formula
+        escaped(run.resolve().name),
         _tokens_read(logged, tokens, metrics),
         _numbers(logged, "loss", metrics),
         _tokens_read(found, tokens, metrics),
@@ -119,7 +119,7 @@ def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> N
         raise ConfigError("there is no run to draw: none was named. Name at least one run folder.")
     figure = _figure(runs)
     with new_file(path, size=1 << 20, force=force) as unfinished:
-        figure.savefig(unfinished, format=path.suffix.lower()[1:], dpi=200)
+        save(figure, unfinished, path.suffix.lower())
 
 
 def _figure(runs: Sequence[Curves]) -> Any:

@@ -53,8 +53,7 @@ def require_figure(path: Path, suffixes: Sequence[str] = SUFFIXES) -> None:
 def draw(record: Record, path: Path, suffix: str) -> None:
     """Draws what 'elmo analyze' recorded into `path`, in the format of `suffix`; equal records give equal files."""
     title, _ = _FIGURES[record["analysis"]]
-    model = record["model"].replace("$", r"\$")  # matplotlib would read a formula
-    source = f"{model}, {record['date'][:10]}; lines: 95 % intervals"
+    source = f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
     save(drawn(panels_of(record), f"{title}\n{source}"), path, suffix)
 
 
@@ -184,7 +183,10 @@ def require_matplotlib() -> None:
 def save(figure: "Figure", path: Path, suffix: str) -> None:
     """Writes `path` in the format of `suffix`, one of `SUFFIXES`: the path of an unfinished file has its own."""
     import matplotlib
+    from matplotlib.text import Text
 
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # the names in it are people's own: two "$" make no formula
     metadata = {"Date": None} if suffix == ".svg" else None
     with matplotlib.rc_context({"svg.hashsalt": "elmo"}):
         figure.savefig(path, format=suffix[1:], dpi=200, metadata=metadata)

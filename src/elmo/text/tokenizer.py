@@ -116,6 +116,11 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
     return cast(Callable[[str], list[str]], found)  # what it returns is checked in use
 
 
+def tokenizer_name(tokenize: Callable[[str], list[str]]) -> str:
+    """Of a function or another callable, as metadata and messages tell it."""
+    return getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+
+
 def tokenizer_code(tokenize: str | Callable[[str], list[str]]) -> str | None:
     """A hash of the file that a tokenizer is written in, and of its place there; None if it isn't written in Python."""
     function = tokenizer(tokenize) if isinstance(tokenize, str) else tokenize

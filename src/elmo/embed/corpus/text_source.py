@@ -16,7 +16,7 @@ from elmo.text.reading.as_trained import Marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.tokenizer import tokenizer_code
+from elmo.text.tokenizer import tokenizer_code, tokenizer_name
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,7 @@ class TextSource:
     @property
     def tokenizer_name(self) -> str:
         """As it is written into metadata."""
-        if self.tokenize is None:
-            return self.reading.tokenizer
-        return getattr(self.tokenize, "__qualname__", type(self.tokenize).__qualname__)
+        return self.reading.tokenizer if self.tokenize is None else tokenizer_name(self.tokenize)
 
     @cached_property
     def code(self) -> str | None:

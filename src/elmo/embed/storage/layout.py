@@ -126,11 +126,13 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
     return _SUFFIXES[path.suffix.lower()]
 
 
-def format_of_file(path: Path) -> FileFormat:
-    """The format of a file of vectors that is there: what it begins with, as `--to` writes any format under any name;
-    of a file that begins with none of them, what its name ends in. Raises TextError."""
+def format_of_file(path: Path, given: str | None = None) -> FileFormat:
+    """The format of a file of vectors that is there: the `given` one, or what it begins with, as `--to` writes any
+    format under any name; of a file that begins with none of them, what its name ends in. Raises TextError."""
     if not path.is_file():
         raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
+    if given is not None:
+        return format_of(path, given)
     with path.open("rb") as file:
         start = file.read(4)
     found = _BEGINNINGS.get(start) or _SUFFIXES.get(path.suffix.lower())

@@ -20,12 +20,11 @@ from elmo.embed.storage.layout import (
     SENTENCE_INDEX,
     TEXT_SUFFIX,
     FileFormat,
-    format_of,
     format_of_file,
     require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
-from elmo.errors import ElmoError, TextError, paths_count_from
+from elmo.errors import ElmoError, TextError
 from elmo.process.keywords import known_keywords
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
@@ -171,10 +170,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
     Raises TextError if the file is missing or is none of these, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
-    if not path.is_file():
-        raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
-    chosen = format_of_file(path) if format is None else format_of(path, format)
-    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[chosen]
+    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[format_of_file(path, format)]
     with _damage_told(path):
         return reader(path)
 

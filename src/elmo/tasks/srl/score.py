@@ -167,8 +167,9 @@ def _gold_sentences(
     with skipping(path, errors) as on_bad:
         for sentence in read_sentences_of_columns(path, layout, encoding, on_bad):
             with reporting(on_bad, sentence.lines[0]):
-                for _, cells in zip(_predicates(sentence), sentence.columns, strict=False):
-                    spans_of_column(cells, sentence.places)
+                if on_bad:  # else the error comes when they are scored
+                    for _, cells in zip(_predicates(sentence), sentence.columns, strict=False):
+                        spans_of_column(cells, sentence.places)
                 yield sentence
 
 

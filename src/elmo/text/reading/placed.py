@@ -16,7 +16,7 @@ from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.reading.spans import token_spans
 from elmo.text.sentences import Tokenize, rows_and_form
-from elmo.text.tokenizer import sentence_spans
+from elmo.text.tokenizer import sentence_spans, tokenizer_name
 
 _TEXT_SHOWN = 80
 
@@ -139,8 +139,7 @@ def _applied(reading: Reading, tokenize: Tokenize | None) -> tuple[Tokenize, Rea
     """The function, and the reading with its name, which messages tell."""
     if tokenize is None:
         return reading.tokenize, reading
-    name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
-    return tokenize, replace(reading, tokenizer=name)
+    return tokenize, replace(reading, tokenizer=tokenizer_name(tokenize))
 
 
 def _given(tokens: list[str], row: PlacedRow, marks: Marks) -> PlacedSentence:
