@@ -40,6 +40,11 @@ def test_dots_have_their_means_the_data_sets_name_and_the_rules(tmp_path, record
     assert "intervals of the means over seeds alone" in found
 
 
+def test_a_name_that_would_be_a_formula_is_drawn_as_it_is(tmp_path, record_of):
+    record = {**record_of("table3", [[70.0, 70.1]] * 3), "name": r"r$\cost$"}
+    assert r"r$\cost$ (named entities)" in svg_words(tmp_path / "table3", record)
+
+
 @pytest.mark.parametrize("scores", [[70.0, 70.1], [70.0, 70.0]])
 def test_differences_of_a_tenth_do_not_fill_the_picture(tmp_path, record_of, scores):
     record = record_of("table3", [scores] * 3)
