@@ -19,7 +19,7 @@ ERRORS = {
     *("TextWarning", "WeightFileError"),
 }
 FUNCTIONS = {
-    *("embed_corpus", "join_shards", "load_task_model", "log_probabilities", "maxsim", "nearest", "perplexity"),
+    *("embed_corpus", "load_task_model", "log_probabilities", "maxsim", "nearest", "perplexity"),
     *("read_vectors", "similarity", "substitutes"),
 }
 PROMISED = CLASSES | ERRORS | FUNCTIONS | {"__version__"}

@@ -5,7 +5,7 @@ from elmo import Embedder, ELMo
 Vectors
     Embedder            tokens or raw text -> vectors of every layer
     EmbeddedText        what `Embedder.embed_text` returns: tokens, their places in the text, their vectors
-    embed_corpus        files of text -> a file of vectors, resumable; join_shards puts the parts of a text together
+    embed_corpus        files of text -> a file of vectors, resumable
     read_vectors        a file of vectors -> its arrays and tokens, as StoredVectors
     similarity          cosines; nearest finds the vectors with the largest ones, maxsim compares texts token by token
 In a model of your own
@@ -33,7 +33,6 @@ from elmo.version import __version__
 if TYPE_CHECKING:
     from elmo.config import BiLMConfig
     from elmo.embed.corpus.embed_corpus import embed_corpus
-    from elmo.embed.corpus.join import join_shards
     from elmo.embed.embedder import Embedder
     from elmo.embed.results.embedded_text import EmbeddedText
     from elmo.embed.results.similarity import maxsim, nearest, similarity
@@ -76,7 +75,6 @@ __all__ = [
     "WeightFileError",
     "__version__",
     "embed_corpus",
-    "join_shards",
     "load_task_model",
     "log_probabilities",
     "maxsim",
@@ -98,7 +96,6 @@ _PLACES = {
     "ScalarMix": ("elmo.model.scalar_mix", "ScalarMix"),
     "StoredVectors": ("elmo.embed.storage.readers", "StoredVectors"),
     "embed_corpus": ("elmo.embed.corpus.embed_corpus", "embed_corpus"),
-    "join_shards": ("elmo.embed.corpus.join", "join_shards"),
     "load_task_model": ("elmo.tasks.saved_model", "load"),
     "log_probabilities": ("elmo.lm.named_model", "log_probabilities"),
     "maxsim": ("elmo.embed.results.similarity", "maxsim"),

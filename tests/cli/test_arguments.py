@@ -60,7 +60,7 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
     ("line", "message"),
     [
         ("embed -o v.h5", r"^no TEXT was given.*'elmo embed --help'"),
-        ("embed --join -o v.h5", "^no TEXT was given"),
+        ("embed -o v.h5", "^no TEXT was given"),
         ("prepare -o data", "^no TEXT was given"),
         ("plot -o x.png", "^no RUN was given"),
         ("substitutes", "^no SENTENCE was given"),

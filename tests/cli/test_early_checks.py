@@ -185,15 +185,8 @@ CASES = {
     "explore: a mix of answers": (
         "explore --export {}/new --answers-only --run {}/deaf", "--run {}/deaf was given together with --answers-only",
     ),
-    "join and model": (
-        "embed --join {}/text.txt -o {}/new.h5 -m {}/no-model --layers=top --max_tokens 9",
-        "--model, --layers and --max-tokens were given together with --join, which combines files",
-    ),
-    "join and default": ("embed --join {}/text.txt -o {}/new.h5 --store float32", "--store was given together with"),
-    "join and reading": ("embed --join {}/text.txt -o {}/new.h5 --field a", "--field was given together with --join"),
     "embed: force": ("embed 'The bank .' --force", "--force was given without -o"),
     "embed: file of a text": ("embed 'The bank .' --to npy --resume", "--to and --resume were given without -o"),
-    "embed: file of lines": ("embed - --shard 1/2", "--shard was given without -o"),
     "embed: encoding": ("embed 'The bank .' --encoding latin1", "--encoding was given with a quoted text"),
     "embed: format of none": ("embed {}/none.csv --format csv", "{}/none.csv: there is no such file"),
     "embed: rows": ("embed 'The bank .' --batch-rows 2", "--batch-rows was given with --state zero"),

@@ -6,8 +6,6 @@ EXAMPLES = {
         "elmo embed letters.csv --field body --sentences within-lines -o vectors.parquet",
         "elmo embed corpus.txt -o vectors.h5 --layers average --workers 4",
         "elmo embed proteins.fasta -o vectors.h5 --model seqvec --layers 1,1,1 --pool mean",
-        "elmo embed corpus.txt -o part-2.h5 --shard 2/8",
-        "elmo embed --join part-1.h5 part-2.h5 -o vectors.h5",
         'elmo embed "The bank was steep ."',
     ),
     "models": ("elmo models",),

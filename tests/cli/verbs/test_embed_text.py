@@ -1,4 +1,4 @@
-"""`elmo embed` on text as people have it: raw, in tables, in other languages, in shards."""
+"""`elmo embed` on text as people have it: raw, in tables, in other languages."""
 
 import json
 
@@ -114,33 +114,6 @@ def test_sentences_of_a_text_continue_one_another_in_rows(model, capsys):
     assert found[2][0] == found[2][1] != found[2][2]
 
 
-def test_shards_are_embedded_and_joined(model, tmp_path, capsys, monkeypatch):
-    text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(1200)))
-    shards = [str(tmp_path / f"{index}.h5") for index in (1, 2)]
-    for index, shard in enumerate(shards, start=1):
-        assert main([text, "-o", shard, "--shard", f"{index}/2", "--quiet", "--layers", "top"]) == 0
-    assert main([text, "-o", str(tmp_path / "whole.h5"), "--quiet", "--layers", "top"]) == 0
-    monkeypatch.setenv("ELMO_MODEL", "no-such-model")  # joining needs none
-    assert main(["--join", *shards, "-o", str(tmp_path / "joined.h5")]) == 0
-    assert "1,200 rows, 7,200 tokens of 2 shards" in capsys.readouterr().out
-    assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
-    assert main(["--join", *shards, "-o", str(tmp_path / "again.h5"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["shards"] == 2
-
-
-@pytest.mark.parametrize("names", ["{}", "{}.h5", "{}.parquet"])
-def test_vectors_are_read_and_joined_by_what_they_are_and_not_by_their_name(model, tmp_path, names):
-    text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(600)))
-    shards = [str(tmp_path / names.format(index)) for index in "12"]
-    for index, shard in enumerate(shards, start=1):
-        settings = ["--to", "npy", "--shard", f"{index}/2", "--quiet", "--layers", "top"]
-        assert main([text, "-o", shard, *settings]) == 0
-    assert main([text, "-o", str(tmp_path / "whole.npy"), "--quiet", "--layers", "top"]) == 0
-    assert len(read_vectors(shards[0])) + len(read_vectors(shards[1])) == 600
-    assert main(["--join", *shards, "-o", str(tmp_path / "joined.npy")]) == 0
-    assert (tmp_path / "joined.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-
-
 def test_a_text_in_another_encoding_than_the_terminal_has_no_vectors(no_model):
     korean = "밥을 먹었다".encode("cp949").decode("utf-8", "surrogateescape")  # as Python reads such an argument
     with pytest.raises(ConfigError, match="the encoding of this terminal"):
@@ -153,9 +126,7 @@ def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
     for arguments, error, message in (
         ([text, text], ConfigError, "2 texts were given, but there is no -o"),
         ([text, text, "-o", output], ConfigError, "was named twice"),
-        ([text, "-o", output, "--shard", "3/2"], ConfigError, "must be like 2/8"),
         ([text, "-o", output, "--state", "carry", "--batch-rows", "0"], ConfigError, "--batch-rows must be at least 1"),
-        (["--join", text], ConfigError, "--join needs an output file"),
         ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),
         ([text, "-o", output, "--tokenizer", "moses"], ConfigError, "no tokenizer 'moses'"),
         ([text, "-o", output, "--format", "csv"], TextError, "no column 'text', the columns are: 'a b'"),

@@ -8,7 +8,6 @@ import pytest
 
 from elmo import reference
 from elmo.embed.corpus.embed_corpus import embed_corpus
-from elmo.embed.corpus.join import join_shards
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, TextError
@@ -91,21 +90,16 @@ def test_vectors_are_read_back_with_their_ids(embedder, fasta, tmp_path, suffix,
 @pytest.mark.parametrize(
     "settings", [{}, {"pool": "mean"}, {"keep_boundaries": True}, {"forget_sentences": True}], ids=str
 )
-def test_shards_and_resumed_runs_are_a_single_run_to_the_byte(
+def test_resumed_runs_are_a_single_run_to_the_byte(
     tiny_checkpoint, fasta, tmp_path, suffix, settings, require_equal, interrupt
 ):
     path, _ = fasta
     embedder = Embedder(tiny_checkpoint, keep_boundaries=settings.pop("keep_boundaries", False))
-    whole, resumed, joined = (tmp_path / f"{name}{suffix}" for name in ("whole", "resumed", "joined"))
+    whole, resumed = (tmp_path / f"{name}{suffix}" for name in ("whole", "resumed"))
     embed_corpus(embedder, path, whole, window=7, **settings)
     interrupt(3, embedder, path, resumed, window=7, **settings)
     assert embed_corpus(embedder, path, resumed, window=7, resume=True, **settings)["resumed_at_line"] == 21
     require_equal(whole, resumed)
-    shards = [tmp_path / f"{index}{suffix}" for index in (1, 2)]
-    for index, shard in enumerate(shards, start=1):
-        embed_corpus(embedder, path, shard, window=7, shard=f"{index}/2", **settings)
-    join_shards(shards, joined)
-    require_equal(whole, joined)
     with read_vectors(whole) as vectors:
         boundaries = 2 if embedder.keep_boundaries else 0
         assert len(vectors.row(0).spans) == vectors.row(0).spans.max() + boundaries

@@ -2,5 +2,5 @@
 
 A text is read several times: to count its tokens and size the output (`planned_text`), to embed it, and to write its
 tokens and their places (`run`). Each window's vectors are a file of their own in a partial folder, until all are
-joined. Shards divide a text among machines, and `join` puts their files together. Read `embed_corpus` first.
+joined. Read `embed_corpus` first.
 """

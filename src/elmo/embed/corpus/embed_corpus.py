@@ -1,7 +1,7 @@
 """embed_corpus: a text file -> a file of vectors, in constant memory, resumable after any kind of end.
 
 check_places   nothing is in the way, and the text is not its own output
-planned_text   once over the text: tokens of each row, bad lines, hash; its windows; the rows of the shard
+planned_text   once over the text: tokens of each row, bad lines, hash; its windows
 Run            each window -> a part with a checksum, in OUTPUT.partial/; all parts joined and renamed to OUTPUT
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from elmo.embed.corpus.part_makers import Recipe
 from elmo.embed.corpus.places import check_places, require_free_files
-from elmo.embed.corpus.planned_text import Shard, StopAsked, planned_text
+from elmo.embed.corpus.planned_text import StopAsked, planned_text
 from elmo.embed.corpus.run import Run
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.corpus.vectors_folder import VectorsFolder
@@ -57,7 +57,6 @@ def embed_corpus(
     pool: Pool | None = None,
     compress: bool = False,
     workers: int = 1,
-    shard: str | None = None,
     resume: bool = False,
     force: bool = False,
     progress: Progress | bool = False,
@@ -83,8 +82,6 @@ def embed_corpus(
     byte. For an `Embedder.from_pretrained` on the CPU, and not in carry mode.
     `forget_sentences`: leave all words out of the file: tokens, and the index of sentences in HDF5, for which they are
     all in memory otherwise.
-    `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
-    run, byte by byte. Not in carry mode, in which every part depends on the one before.
     `resume`: continue a killed run, if there was one: the parts that it left are kept if their checksums hold.
     `force`: replace a finished file; without `resume`: start again.
     `progress`: receives the bytes that are read, the rows of kept parts that are checked, and the tokens that are
@@ -98,7 +95,6 @@ def embed_corpus(
     require_workers(workers)
     require_value("store", store, StoredType)
     require_value("pool", pool, Pool | None)
-    which = _shard(shard, embedder)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
     LayerChoice.of(layers, embedder.num_layers)
@@ -128,8 +124,6 @@ def embed_corpus(
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
         columns = replace(columns, has_ids=source.has_ids)
         planned = planned_text(source, limits, reported, stop_asked)
-        if which is not None:
-            planned = planned.part(which)
         run = Run(
             embedder,
             planned,
@@ -148,16 +142,6 @@ def embed_corpus(
             lock,
         )
         return run.make(resume=resume)
-
-
-def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
-    which = None if asked is None else Shard.of(asked)
-    if which is not None and embedder.state == "carry":
-        raise ConfigError(
-            f"shard is {which}, but the state is 'carry', in which every sentence depends on those before. Embed the "
-            "whole text in one run, or choose state='zero' or 'warm'."
-        )
-    return which
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.output import free_bytes, is_disk_full
-from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.part_makers import part_maker
 from elmo.embed.corpus.places import require_free_files, require_space
 from elmo.embed.corpus.planned_text import PlannedText, StopAsked
 from elmo.embed.corpus.vectors_folder import Parts, VectorsFolder, run_hash
 from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
-from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout
+from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
@@ -228,12 +227,6 @@ class Run:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """All that decides the file's content: a resumed run must have the same."""
-        shard = self.text.shard
-        return self._settings_of_whole | ({} if shard is None else {SHARD: str(shard)})
-
-    @cached_property
-    def _settings_of_whole(self) -> dict[str, Any]:
-        """`settings`, the same for each shard of a text."""
         source, reading, embedder = self.text.source, self.text.source.reading, self.embedder
         return self._facts | {
             "format": self.format,
@@ -281,8 +274,4 @@ class Run:
     @cached_property
     def _metadata(self) -> Mapping[str, str]:
         """What the file holds about itself."""
-        metadata, text = self._facts | {"run": run_hash(self.settings)}, self.text
-        if text.shard is not None:
-            metadata |= {SHARD: str(text.shard), FIRST_ROW: str(text.source.first), ALL_ROWS: str(text.num_rows)}
-            metadata |= {WHOLE_RUN: run_hash(self._settings_of_whole)}
-        return metadata
+        return self._facts | {"run": run_hash(self.settings)}

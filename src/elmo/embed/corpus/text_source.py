@@ -1,9 +1,8 @@
-"""TextSource: the text of a run: its files, how they are read, and which of its rows are this run's."""
+"""TextSource: the text of a run: its files, and how they are read."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +30,6 @@ class TextSource:
     """The typographic marks that the model reads as plain ones."""
     given_as: str = ""
     """How the caller named it, if `paths` is where what can be read only once is kept."""
-    first: int = 0
-    """The first row of this run, from 0."""
-    stop: int | None = None
-    """The row after its last one; None: all rows."""
 
     @property
     def name(self) -> str:
@@ -79,8 +74,8 @@ class TextSource:
         on_bad_line: Callable[[int, str], None] | None = None,
         on_bytes: Callable[[int], object] | None = None,
     ) -> Iterator[PlacedSentence]:
-        """The rows of this run. `on_bad_line(line, message)`, `on_bytes(bytes)`: as in `read_sentences`."""
-        found = placed_sentences(
+        """Its rows. `on_bad_line(line, message)`, `on_bytes(bytes)`: as in `read_sentences`."""
+        return placed_sentences(
             self.paths,
             self.reading,
             tokenize=self.tokenize,
@@ -89,10 +84,9 @@ class TextSource:
             require_content=True,
             on_bytes=on_bytes,
         )
-        return islice(found, self.first, self.stop)
 
     def rows_as_planned(self, lengths: Int[np.ndarray, " rows"]) -> Iterator[PlacedSentence]:
-        """The rows of this run, of these lengths; TextError if they are no longer those that were counted."""
+        """Its rows, of these lengths; TextError if they are no longer those that were counted."""
         row = 0
         for row, place in enumerate(self.rows(), start=1):
             if row > len(lengths) or len(place.tokens) != lengths[row - 1]:

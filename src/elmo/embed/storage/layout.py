@@ -21,8 +21,6 @@ TEXT_SUFFIX = ".text.jsonl"
 
 SENTENCE_INDEX = "sentence_to_index"
 """The dataset of an HDF5 file that has each sentence's row."""
-FIRST_ROW = "shard_first_row"
-"""In the metadata of a shard: the number of its first row in the whole text."""
 
 _SUFFIXES: dict[str, FileFormat] = {
     ".hdf5": "hdf5",

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -32,7 +31,6 @@ from elmo.shapes import Float
 if TYPE_CHECKING:
     import pandas
 
-_ROWS_AT_A_TIME = 512
 _TEXT_COLUMNS = ("id", "line", "sentence", "file", "tokens", "starts", "ends")
 
 
@@ -136,15 +134,6 @@ class StoredVectors(Sequence[np.ndarray]):
         """Whether the file has the words, and not only their places."""
         return self.metadata.get("words", "stored") == "stored"
 
-    def windows(self) -> Iterator[range]:
-        """The rows in groups: those that were written together, where the file knows, else a few hundred."""
-        for first in range(0, len(self), _ROWS_AT_A_TIME):
-            yield range(first, min(first + _ROWS_AT_A_TIME, len(self)))
-
-    def sentence_index(self) -> dict[str, str] | None:
-        """Each sentence's row, in HDF5; None: the file has no such index."""
-        return None
-
     def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
         raise NotImplementedError
 
@@ -204,12 +193,6 @@ class _Hdf5Vectors(StoredVectors):
         if self._names is None:
             return read_hdf5(self._file, row)
         return read_protein(self._dataset(row), json.loads(self.metadata.get("files", "[]")))
-
-    def sentence_index(self) -> dict[str, str] | None:
-        if SENTENCE_INDEX not in self._file:
-            return None
-        with _damage_told(self.path):
-            return json.loads(str(dataset(self._file, SENTENCE_INDEX).asstr()[0]))
 
     def close(self) -> None:
         self._file.close()
@@ -312,9 +295,6 @@ class _ParquetVectors(StoredVectors):
         """The row's group, and its place in it."""
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         return group, row - int(self._starts[group])
-
-    def windows(self) -> Iterator[range]:
-        return (range(int(a), int(b)) for a, b in pairwise(self._starts))
 
     def _read(self, group: int) -> Iterator[Float[np.ndarray, "... dim"]]:
         if self.is_pooled:

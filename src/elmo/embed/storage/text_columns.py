@@ -47,7 +47,7 @@ class StoredRow:
 
 
 TextRow = PlacedSentence | StoredRow
-"""A row of a text and its place: of the text itself, or of the shards that are joined."""
+"""A row of a text and its place: of the text itself, or as a file has it."""
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,7 @@ import numpy as np
 
 from elmo.disk.atomic import sync
 from elmo.disk.output import require_file_or_nothing
-from elmo.embed.storage.layout import (
-    FIRST_ROW,
-    SENTENCE_INDEX,
-    FileFormat,
-    VectorLayout,
-    files_of,
-    require_pyarrow,
-)
+from elmo.embed.storage.layout import SENTENCE_INDEX, FileFormat, VectorLayout, files_of, require_pyarrow
 from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5, write_protein
 from elmo.errors import OutputError
 from elmo.shapes import Float, Int
@@ -185,7 +178,7 @@ def _write_npy(path: Path, content: FileContent) -> None:
 def _write_parquet(path: Path, content: FileContent) -> None:
     arrow = require_pyarrow("writing Parquet")
     options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-    writer, rows, first = None, content.rows(), int(content.metadata.get(FIRST_ROW, 0))
+    writer, rows, first = None, content.rows(), 0
     with path.open("xb") as file:  # pyarrow takes no name that is not UTF-8
         try:
             for window in content.stored():

@@ -1,7 +1,6 @@
 """`elmo embed`: text -> vectors, to a file or the screen.
 
-It is one of three: `embed_files` makes a file of vectors, `_join` combines such files, `to_screen` shows the vectors of
-a text. Read `options` first.
+`embed_files` makes a file of vectors, `to_screen` shows those of a text. Read `options` first.
 """
 
 import sys
@@ -27,28 +26,13 @@ def main(argv: list[str]) -> int:
     require_sense(arguments)
     if arguments.output is None:
         return show_lines(arguments) if arguments.inputs[0] == STDIN else show_text(arguments)
-    if arguments.join:
-        return _join(arguments, arguments.output)
     return embed_files(arguments, arguments.output)
-
-
-def _join(arguments: Arguments, output: Path) -> int:
-    from elmo.embed.corpus.join import join_shards
-
-    report = join_shards(arguments.inputs, output, force=arguments.force, progress=not arguments.quiet)
-    text = (
-        f"{report['output']}: {report['rows']:,} rows, {report['tokens']:,} tokens of {report['shards']} shards, "
-        f"{report['bytes']:,} bytes"
-    )
-    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
-    return 0
 
 
 def embed_files(arguments: Arguments, output: Path) -> int:
     """Embeds the inputs into the output; the exit code."""
     from elmo.embed.corpus.embed_corpus import embed_corpus
     from elmo.embed.corpus.places import check_places
-    from elmo.embed.corpus.planned_text import Shard
     from elmo.embed.storage.text_columns import names_of_files
 
     names = text_files(arguments.inputs)
@@ -56,8 +40,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
     layers = checked_layers(arguments)
     # Loading a model takes seconds, so what the texts and options show is refused before.
     names_of_files(names)
-    if arguments.shard is not None:
-        Shard.of(arguments.shard)
     check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
     model = arguments.model
     if model is not None and is_file(output) and is_file(model) and output.samefile(model):
@@ -80,7 +62,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             pool=arguments.pool,
             compress=arguments.compress,
             workers=arguments.workers,
-            shard=arguments.shard,
             resume=arguments.resume,
             force=arguments.force,
             progress=not arguments.quiet,

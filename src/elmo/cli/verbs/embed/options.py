@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 # Of what must be meant to be the name of a file, beside those that tell a format.
 _FILE_ENDINGS = (".txt", ".text", ".md", ".fa")
-# That joining files and embedding none heeds, and that a file of vectors is needed for.
-_OF_JOINING = {"--join", "--output", "--force", "--json", "--quiet"}
+# That a file of vectors is needed for.
 _OF_FILES = {
-    *("--resume", "--force", "--to", "--shard", "--store", "--forget-sentences"),
+    *("--resume", "--force", "--to", "--store", "--forget-sentences"),
     *("--pool", "--compress", "--workers"),
 }
 
@@ -69,10 +68,6 @@ class Arguments:
     """Maximum number of tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
     workers: int = 1
     """Number of processes that embed, each with its share of the cores (or OMP_NUM_THREADS). The file is the same."""
-    shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
-    """Embed the I-th of N parts of the text, for N machines; --join combines the files."""
-    join: bool = False
-    """Join the files that --shard made from one text: the inputs. The result is the same as that of a single run."""
     device: DeviceOption = "auto"
     resume: bool = False
     """Continue a killed or interrupted run, whose parts are checked first. A finished file is taken as it is."""
@@ -86,11 +81,6 @@ class Arguments:
 
 def ignored(arguments: Arguments) -> Iterator[Ignored]:
     """The options that have no effect beside these arguments."""
-    if arguments.join:
-        why = "together with --join, which combines files of vectors as they are and embeds nothing"
-        otherwise = "embed the text again with --shard and these options"
-        yield Ignored(options_of(Arguments, Reading) - _OF_JOINING, why, otherwise)
-        return
     if arguments.state != "carry":
         why = f"with --state {arguments.state}, in which the rows of a batch make no difference"
         yield Ignored(("--batch-rows",), why, "add --state carry")
@@ -105,8 +95,6 @@ def ignored(arguments: Arguments) -> Iterator[Ignored]:
 
 def require_sense(arguments: Arguments) -> None:
     """ConfigError for arguments that don't fit together."""
-    if arguments.join and arguments.output is None:
-        raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
     if arguments.output is None and len(arguments.inputs) > 1:
         raise ConfigError(
             f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
