@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-integrations docs lint types format clean
+.PHONY: demo quick test test-slow test-paper test-integrations docs lint types format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/bank.py
@@ -17,6 +17,15 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
+
+# The house, the reference, the engine, the model and the texts: what most changes touch, in under a minute.
+quick: $(VENV)/.installed-dev
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow" \
+		tests/test_house.py tests/test_reference.py tests/engine tests/model tests/text
+
+# The laboratory's, quick and slow.
+test-paper: $(VENV)/.installed-dev
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 paper/tests
 
 # spaCy, scikit-learn, sentence-transformers, flair, Ray: each in a new environment, with the newest versions, its guide
 # and its tests; and the recipes (some minutes and 3 GB). .ci/integrations --record notes the versions in the guides.
@@ -59,6 +68,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[serve]'
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev,analysis,static]'
+$(VENV)/.installed-dev: $(VENV)/.installed paper/pyproject.toml
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev,analysis,static]' -e paper
 	touch $@

@@ -144,6 +144,13 @@ def test_imports_only_go_down():
     assert wrong_imports(ROOT) == []
 
 
+def test_the_library_does_not_know_the_laboratory():
+    """paper/src/elmo_paper imports elmo, never the other way."""
+    for path in sources(ROOT):
+        names = {name.split(".")[0] for _, name in imported(ast.parse((ROOT / path).read_text(encoding="utf-8")))}
+        assert "elmo_paper" not in names, path
+
+
 def test_progress_is_drawn_in_one_place_and_all_else_reports_to_it():
     trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources(ROOT)}
     drawing = {path.parent for path, tree in trees.items() for _, name in imported(tree) if name.startswith("tqdm")}

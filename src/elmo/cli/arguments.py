@@ -3,7 +3,7 @@
 A verb's arguments are a dataclass, which `parsed` fills from the command line.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import Field, fields, is_dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from tyro.constructors import (
 )
 
 from elmo.cli.early_checks import As, check
-from elmo.cli.examples import examples_of
+from elmo.cli.examples import EXAMPLES, examples_of
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 
@@ -112,6 +112,8 @@ def parsed(
     default: A | None = None,
     settings_later: bool = False,
     ignored: Callable[[A], Iterable[Ignored]] | None = None,
+    program: str = "elmo",
+    examples: Mapping[str, Sequence[str]] = EXAMPLES,
 ) -> A:
     """`argv` as the dataclass `arguments`, as `elmo VERB` takes it; `default` holds the values that no flag gives.
 
@@ -119,29 +121,30 @@ def parsed(
     settings_later: leave settings that check themselves (`__post_init__`) as namespaces of their values, for
     `overridden`: beside the settings of a file, other values make sense than beside the defaults.
     ignored: the options that have no effect beside these arguments; giving one is an error.
+    program, examples: of another command than `elmo`.
     Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an ElmoError
     for arguments without a value, and paths and models that can't be right (`early_checks`).
     """
     found: Any = tyro.cli(
         arguments,
         args=argv,
-        prog=f"elmo {verb}",
-        description=_description(arguments, verb),
+        prog=f"{program} {verb}",
+        description=_description(arguments, examples_of(verb, examples)),
         config=(tyro.conf.OmitArgPrefixes, *(() if flag_pairs else (tyro.conf.FlagCreatePairsOff,))),
         default=default,
         registry=_registry(settings_later),
     )
-    given = given_options(argv)
+    given, hints = given_options(argv), get_type_hints(type(found), include_extras=True)
     for field in fields(found):
         if getattr(found, field.name) == ():
-            _refuse_empty(field, get_type_hints(type(found), include_extras=True)[field.name], given, verb)
+            _refuse_empty(field, hints[field.name], given, f"{program} {verb}")
     if ignored is not None:
         refuse_ignored(given, ignored(found))
     check(found)
     return found
 
 
-def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], verb: str) -> None:
+def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], command: str) -> None:
     """ConfigError for an argument of any number of values that has none, if it was named or is needed: tyro takes that.
 
     `hint`: its annotation.
@@ -151,7 +154,7 @@ def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], verb: st
     if field.default is field.default_factory is NO_DEFAULT:
         metavar = next(it.metavar for it in hint.__metadata__ if hasattr(it, "metavar"))
         what = next(word for word in metavar.split() if not word.startswith("["))
-        raise ConfigError(f"no {what} was given, but this command needs one. 'elmo {verb} --help' shows what it takes.")
+        raise ConfigError(f"no {what} was given, but this command needs one. '{command} --help' shows what it takes.")
 
 
 def given_options(argv: Sequence[str]) -> list[str]:
@@ -207,9 +210,9 @@ def overridden(
     return found
 
 
-def _description(arguments: type[object], verb: str) -> str:
+def _description(arguments: type[object], examples: str) -> str:
     paragraphs = ((get_origin(arguments) or arguments).__doc__ or "").split("\n\n")
-    return "\n\n".join([*(" ".join(paragraph.split()) for paragraph in paragraphs), examples_of(verb)])
+    return "\n\n".join([*(" ".join(paragraph.split()) for paragraph in paragraphs), examples])
 
 
 def _registry(settings_later: bool) -> ConstructorRegistry:

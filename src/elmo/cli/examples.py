@@ -1,6 +1,8 @@
 """Command lines that each verb's --help shows, in one place: tests/test_cli_help.py reads every one of them."""
 
-EXAMPLES = {
+from collections.abc import Mapping, Sequence
+
+EXAMPLES: Mapping[str, Sequence[str]] = {
     "embed": (
         "elmo embed corpus.txt -o vectors.h5 --layers average",
         "elmo embed letters.csv --field body --sentences within-lines -o vectors.parquet",
@@ -88,9 +90,9 @@ EXAMPLES = {
 }  # fmt: skip
 
 
-def examples_of(verb: str) -> str:
-    """The examples of `elmo VERB`, indented below a heading; `verb` may go on, as in "task train ner"."""
+def examples_of(verb: str, examples: Mapping[str, Sequence[str]] = EXAMPLES) -> str:
+    """The examples of a verb, indented below a heading; `verb` may go on, as in "task train ner"."""
     words = verb.split()
     known = (" ".join(words[:count]) for count in range(len(words), 0, -1))
-    lines = EXAMPLES[next(name for name in known if name in EXAMPLES)]
+    lines = examples[next(name for name in known if name in examples)]
     return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])

@@ -14,8 +14,9 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -54,8 +55,35 @@ VERBS = {
     "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
-_TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec", "cove")
+
+@dataclass(frozen=True)
+class Program:
+    """A command of several verbs: `elmo`, or the laboratory's `elmo-paper`."""
+
+    name: str
+    """As it is typed."""
+    summary: str
+    version: str
+    verbs: Mapping[str, str]
+    """Each with its line of help."""
+    modules: str
+    """The package in which each verb is the module of its name, with a function `main(argv) -> int`."""
+    folder: Path
+    """Of the package, whose warnings are messages for its users."""
+    training: Sequence[str] = ()
+    """The verbs that train."""
+
+
 _PACKAGE = Path(elmo.__file__).parent
+ELMO = Program(
+    name="elmo",
+    summary="Deep contextualized word vectors (ELMo).",
+    version=elmo.__version__,
+    verbs=VERBS,
+    modules="elmo.cli.verbs",
+    folder=_PACKAGE,
+    training=("task", "reproduce", "pretrain", "finetune", "context2vec", "cove"),
+)
 
 _NO_MORE_THREADS = "This user or container may not start more processes or threads."
 # What the system refuses for another reason than the path, whatever it was asked for.
@@ -68,11 +96,12 @@ _REFUSALS = {
 }
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
-_COMMAND = re.compile(r"usage: (elmo(?: [a-z]+)+)")
+_COMMAND = re.compile(r"usage: (elmo(?:-paper)?(?: [a-z]+)+)")
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Runs `elmo ARGV`; the exit code. Usage errors of a verb end in SystemExit(2), its --help in SystemExit(0)."""
+def main(argv: list[str] | None = None, program: Program = ELMO) -> int:
+    """Runs `elmo ARGV`, or another program; the exit code. Usage errors of a verb end in SystemExit(2), its --help in
+    SystemExit(0)."""
     arguments = sys.argv[1:] if argv is None else argv
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
@@ -87,18 +116,18 @@ def main(argv: list[str] | None = None) -> int:
     try:
         # SIGTERM ends a verb as Ctrl-C does, which removes unfinished files and leaves whole lines. Verbs that can save
         # what they have listen themselves (`stop_flag`).
-        with handled({signal.SIGTERM: signal.default_int_handler}), _own_warnings_plain():
-            if verb in _TRAINING:
+        with handled({signal.SIGTERM: signal.default_int_handler}), _own_warnings_plain(_PACKAGE, program.folder):
+            if verb in program.training:
                 let_idle_threads_sleep()  # before torch is loaded
-            module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
-            code = _without_verb(verb) if module is None else module.main(arguments[1:])
+            module = import_module(f"{program.modules}.{verb}") if verb in program.verbs else None
+            code = _without_verb(verb, program) if module is None else module.main(arguments[1:])
         sys.stdout.flush()
     except SystemExit:
         raise
     except BaseException as error:
         if debug:
             traceback.print_exc()
-        code = _reported(error, f"elmo {verb}".rstrip())
+        code = _reported(error, f"{program.name} {verb}".rstrip())
         if isinstance(error, TextError) and module is not None:
             _tell_missing_options(str(error), module, arguments[1:])
     if code == Interrupted.exit_code and argv is None:
@@ -106,14 +135,14 @@ def main(argv: list[str] | None = None) -> int:
     return code
 
 
-def _without_verb(word: str) -> int:
+def _without_verb(word: str, program: Program) -> int:
     """Help, the version, or an error for a verb that doesn't exist; the exit code."""
     if word in ("-h", "--help", "help"):
-        print(_help())
+        print(_help(program))
     elif word in ("-V", "--version", "version"):
-        print(f"elmo {elmo.__version__}")
+        print(f"{program.name} {program.version}")
     else:
-        print(_unknown(word) if word else _help(), file=sys.stderr)
+        print(_unknown(word, program) if word else _help(program), file=sys.stderr)
         return 2
     return 0
 
@@ -179,12 +208,12 @@ def _exit_now(code: int) -> NoReturn:
 
 
 @contextmanager
-def _own_warnings_plain() -> Iterator[None]:
-    """Prints the warnings of this package as messages, without the line of code that warns."""
+def _own_warnings_plain(*packages: Path) -> Iterator[None]:
+    """Prints the warnings of these packages as messages, without the line of code that warns."""
     before = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], filename: str, *place: Any, **more: Any) -> None:
-        if Path(filename).is_relative_to(_PACKAGE):
+        if any(Path(filename).is_relative_to(package) for package in packages):
             print(f"warning: {message}", file=sys.stderr)
         else:
             before(message, category, filename, *place, **more)
@@ -196,19 +225,19 @@ def _own_warnings_plain() -> Iterator[None]:
         warnings.showwarning = before
 
 
-def _help() -> str:
-    width = max(map(len, VERBS))
+def _help(program: Program) -> str:
+    name, width = program.name, max(map(len, program.verbs), default=0)
     return "\n".join(
         [
-            "usage: elmo VERB ...",
+            f"usage: {name} VERB ...",
             "",
-            "Deep contextualized word vectors (ELMo).",
+            program.summary,
             "",
-            *(f"  {verb:{width}}  {line}" for verb, line in VERBS.items()),
+            *(f"  {verb:{width}}  {line}" for verb, line in program.verbs.items()),
             "",
-            "  elmo VERB --help  what a verb takes, with an example; also: elmo help VERB",
-            "  elmo --version    which version this is; also: elmo version",
-            "  --debug           anywhere: show where an error comes from",
+            f"  {name} VERB --help  what a verb takes, with an example; also: {name} help VERB",
+            f"  {name} --version    which version this is; also: {name} version",
+            f"  {'--debug':{len(name) + 12}}  anywhere: show where an error comes from",
             "",
             "ELMO_MODEL names the model that is used when none is given. ELMO_NO_LIMITS=1 lets lines and files of any",
             "size be read.",
@@ -216,10 +245,11 @@ def _help() -> str:
     )
 
 
-def _unknown(verb: str) -> str:
-    match = difflib.get_close_matches(verb, VERBS, n=1)
-    advice = f"Did you mean 'elmo {match[0]}'?" if match else f"The verbs are: {', '.join(VERBS)}."
-    return f"elmo: there is no verb {verb!r}. {advice} 'elmo --help' describes each."
+def _unknown(verb: str, program: Program) -> str:
+    name = program.name
+    match = difflib.get_close_matches(verb, program.verbs, n=1)
+    advice = f"Did you mean '{name} {match[0]}'?" if match else f"The verbs are: {', '.join(program.verbs)}."
+    return f"{name}: there is no verb {verb!r}. {advice} '{name} --help' describes each."
 
 
 def _reported(error: BaseException, command: str) -> int:
