@@ -64,7 +64,8 @@ last_state() {
     set -- sst "$here/configs/tasks/sst-last-state.toml" --seeds ${SEEDS:-1} "$@"
     task "$name/from-nothing" "$@" --model "$text/lm" --new-bilm
     task "$name/from-lm" "$@" --model "$text/lm"
-    task "$name/autoencoder" autoencoder --model "$text/lm" --train "$text/fewer.txt" --epochs 2 --batch-size 16 \
+    PYTHONPATH=$here${PYTHONPATH:+:$PYTHONPATH} task "$name/autoencoder" examples.sequence_autoencoder:TASK \
+        --model "$text/lm" --train "$text/fewer.txt" --epochs 2 --batch-size 16 \
         --learning-rate 0.003
     task "$name/from-autoencoder" "$@" --model "$text/autoencoder/model/bilm"
 }

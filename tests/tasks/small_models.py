@@ -1,4 +1,4 @@
-"""Small models of the built-in tasks, but for the autoencoder, and examples for each of them."""
+"""Small models of the built-in tasks, and examples for each of them."""
 
 from pathlib import Path
 

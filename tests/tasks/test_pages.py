@@ -20,7 +20,7 @@ QUICK = {
     "sst": ["--epochs", "2", "--hidden-size", "4"],  # in the first one a biLM's layers are frozen
     "snli": ["--epochs", "1", "--hidden-size", "4"],
     "srl": ["--epochs", "1", "--hidden-size", "4", "--num-layers", "2"],
-    "autoencoder": [],
+    "examples.sequence_autoencoder:TASK": [],
     "pretrain": ["--max-steps", "2", "--batch-size", "2", "--unroll-steps", "4", "--num-negative-samples", "4"],
 }
 ROLES = "She - (A0*)\nleft left (V*)\n\nHe - (A0*)\ntook took (V*)\nit - (A1*)\n\n"
@@ -43,7 +43,8 @@ def place(tmp_path, monkeypatch):
         (tmp_path / f"{name}.conll").write_text("Anna B-PER\nlives O\nin O\nRome B-LOC\n\n" * 8, encoding="utf-8")
     lines = [f"Anna lives in Rome , house {number} .\n" for number in range(40)]
     (tmp_path / "text.txt").write_text("".join(lines), encoding="utf-8")
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    for folder in ("configs", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     for name in ("reviews", "test-reviews"):
         (tmp_path / f"{name}.tsv").write_text("good\ta good film .\nbad\ta bad film .\n" * 8, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

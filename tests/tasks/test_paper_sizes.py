@@ -27,8 +27,8 @@ from elmo.tasks.train.train import new_model
 pytestmark = pytest.mark.slow
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "tasks"
-# The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech and no autoencoder.
-TASKS = [name for name in BUILT_IN if name != "autoencoder"]
+# The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech.
+TASKS = list(BUILT_IN)
 PAPER = {name: f"{name}.toml" if name in ("ner", "pos") else f"{name}-paper.toml" for name in TASKS}
 
 PASSAGE = "Anna lives in a small house near the old harbour of Rome with her brother Tom and three cats ."

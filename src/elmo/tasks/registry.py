@@ -23,7 +23,6 @@ BUILT_IN = {
     "sst": "elmo.tasks.sst.task:TASK",
     "squad": "elmo.tasks.squad.task:TASK",
     "coref": "elmo.tasks.coref.task:TASK",
-    "autoencoder": "elmo.tasks.autoencoder.task:TASK",
 }
 """The tasks of this package."""
 
