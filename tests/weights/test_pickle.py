@@ -1,11 +1,9 @@
-"""State dicts of torch are read as data: good ones come through, bad ones are refused, nothing in them runs."""
+"""State dicts of torch: good ones come through, bad ones are refused, nothing in them runs."""
 
 import os
 import pickle
-import struct
 import sys
 import tarfile
-import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -14,8 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.errors import WeightFileError
-from elmo.weights import pickle as state_dicts
+from elmo.errors import MissingExtraError, WeightFileError
 from elmo.weights.pickle import read_state_dict
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -41,6 +38,7 @@ def refused(path: Path) -> str:
         read_state_dict(path)
     message = str(raised.value)
     assert message.startswith(f"{path}: ") and "Get the file again" in message and len(message) < 1000
+    assert "weights_only" not in message and "safe_globals" not in message
     return message
 
 
@@ -81,34 +79,20 @@ def test_what_a_module_saves_is_read(tmp_path, is_zip):
 
 
 @formats
-def test_a_tensor_that_modules_share_has_two_names(tmp_path, is_zip):
-    shared = torch.arange(1000.0)
-    found = read_state_dict(saved(tmp_path, {"one.weight": shared, "other.weight": shared}, is_zip))
-    assert np.array_equal(found["one.weight"], shared) and found["other.weight"] is found["one.weight"]
-
-
-@pytest.mark.parametrize("protocol", [3, 4, 5])
-def test_later_protocols_are_read(tmp_path, protocol):
-    torch.save({"a": torch.tensor(MATRIX)}, tmp_path / "file", pickle_protocol=protocol)
-    assert np.array_equal(read_state_dict(tmp_path / "file")["a"], MATRIX)
-
-
-@formats
 @pytest.mark.parametrize(
     ("loaded", "reason"),
     [
         ([torch.zeros(1)], "it holds a list"),
         (torch.zeros(1), "it holds a tensor, not a dict"),
-        ({1: torch.zeros(1)}, "a key of type int"),
-        ({("a", "b"): torch.zeros(1)}, "a key of type tuple"),
+        ({1: torch.zeros(1)}, "its entry 1 is a Tensor, not a tensor with a name"),
         ({"a": 1.0}, "its entry 'a' is a float, not a tensor"),
         ({"a": {"b": torch.zeros(1)}}, "its entry 'a' is a dict, not a tensor"),
         ({"a": torch.zeros(1, dtype=torch.int64)}, "not a dense float tensor"),
         ({"a": torch.zeros(1, dtype=torch.complex64)}, "not a dense float tensor"),
-        ({"a": torch.zeros(2, 2).to_sparse()}, "not a part of dense float tensors"),
-        ({"a": torch.zeros(2, device="meta")}, "not a part of dense float tensors"),
-        ({"a": torch.zeros(1).expand(10**12)}, "claim 4000000000000 bytes, the file has"),
-        (torch.nn.Linear(2, 2), "refused"),
+        ({"a": torch.zeros(2, 2).to_sparse()}, "not a dense float tensor"),
+        ({"a": torch.zeros(2, device="meta")}, "not a dense float tensor"),
+        ({"a": torch.zeros(1).expand(10**12)}, "claims more bytes than the file has"),
+        (torch.nn.Linear(2, 2), "torch.nn.modules.linear.Linear"),
     ],
 )
 def test_anything_but_dense_floats_is_refused(tmp_path, loaded, reason, is_zip):
@@ -121,46 +105,21 @@ def test_a_call_is_named_and_never_made(tmp_path, is_zip):
     assert not (tmp_path / "canary").exists()
 
 
-def test_torchscript_is_refused(tmp_path):
+def test_what_is_no_state_dict_is_refused(tmp_path):
+    canary = tmp_path / "canary"
+    contents = {"plain": pickle.dumps(Gadget(canary)), "empty": b"", "text": b"hello", "half": b"\x80\x02\x8a\x0a"}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    with tarfile.open(tmp_path / "tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("storages"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch.jit is deprecated, its files are not gone
         torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), tmp_path / "torchscript")
-    assert "TorchScript" in refused(tmp_path / "torchscript")
-
-
-def test_a_bomb_is_not_unpacked(tmp_path):
-    source = saved(tmp_path, {"a": torch.zeros(100)})
-    bomb = tmp_path / "bomb"
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new:
-        for name in old.namelist():
-            new.writestr(name, bytes(100_000_000) if name.endswith("data/0") else old.read(name))
-    tracemalloc.start()
-    try:
-        assert "its parts are compressed" in refused(bomb)
-        assert tracemalloc.get_traced_memory()[1] < 10_000_000
-    finally:
-        tracemalloc.stop()
-
-
-def test_what_torch_never_writes_is_refused(tmp_path):
-    canary = tmp_path / "canary"
-    contents = {"plain": pickle.dumps(Gadget(canary)), "empty": b"", "text": b"hello", "half": b"\x80\x02\x8a\x0a"}
-    with tarfile.open(tmp_path / "tar", "w") as archive:
-        archive.addfile(tarfile.TarInfo("storages"))
-    for name, content in contents.items():
-        (tmp_path / name).write_bytes(content)
-    for name in (*contents, "tar"):
-        assert "which torch.save never writes" in refused(tmp_path / name)
+    for name in (*contents, "tar", "torchscript"):
+        refused(tmp_path / name)
     with pytest.raises(WeightFileError, match="can't be read"):
         read_state_dict(tmp_path / "absent")
     assert not canary.exists()
-
-
-def with_pickle(folder: Path, program: bytes) -> Path:
-    """An archive of torch's whose pickle is `program`."""
-    with zipfile.ZipFile(folder / "hostile", "w") as archive:
-        archive.writestr("archive/data.pkl", program)
-    return folder / "hostile"
 
 
 @pytest.mark.parametrize(
@@ -170,56 +129,21 @@ def with_pickle(folder: Path, program: bytes) -> Path:
         b"\x80\x02cos\nsystem\nX\x0c\x00\x00\x00touch canary\x85R.",
         b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x0ctouch canary\x85R.",
         b"(S'touch canary'\nios\nsystem\n.",
-        b"(cos\nsystem\nS'touch canary'\no.",
-        b"\x80\x02cos\nsystem\nX\x0c\x00\x00\x00touch canary\x85\x81.",
         b"\x80\x02csubprocess\nPopen\nX\x05\x00\x00\x00touch\x85\x81.",
-        b"\x80\x02c__builtin__\ndict\n)R}X\x01\x00\x00\x00acos\nsystem\nsb.",
-        b"\x80\x02\x82\x01.",
-        b"Pname of something outside\n.",
         b"\x80\x02ctorch._utils\n_rebuild_parameter\n(cos\nsystem\ntR.",
-        b"\x80\x02carray\n_array_reconstructor\n)R.",
-    ],
-)
-def test_no_program_runs_or_imports_anything(tmp_path, monkeypatch, program):
-    monkeypatch.chdir(tmp_path)
-    before = set(sys.modules)
-    refused(with_pickle(tmp_path, program))
-    assert set(sys.modules) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["hostile"]
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        b"\x80\x02}r\xff\xff\xff\xff.",  # the last place of a memo
         b"\x80\x02X\xff\xff\xff\x7fabc.",  # a text of two gigabytes
-        b"\x80\x04\x8d" + struct.pack("<Q", 1 << 62) + b"abc.",
-        b"\x80\x02" + b"".join(b"h%cX\x01\x00\x00\x00a\x86q%c" % (i, i + 1) for i in range(100)) + b".",
-        b"\x80\x02)q\x00" + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(100)) + b"}hd)s.",
-        b"\x80\x02.",
-        b"\x80\x02}",
         b"\x80\x02}a.",
-        b"\x80\x02t.",
-        b"\x80\x02}(u.",
         b"",
         b"\xff",
     ],
 )
-def test_a_damaged_or_boundless_program_is_refused_at_once(tmp_path, program):
-    tracemalloc.start()
-    try:
-        if program != b"\x80\x02}(u." and not program.startswith(b"\x80\x02}r"):
-            refused(with_pickle(tmp_path, program))
-        else:  # an empty dict, written in an unusual way
-            assert read_state_dict(with_pickle(tmp_path, program)) == {}
-        assert tracemalloc.get_traced_memory()[1] < 10_000_000
-    finally:
-        tracemalloc.stop()
-
-
-def test_a_program_without_an_end_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(state_dicts, "_MOST_OPERATIONS", 1000)
-    assert "more than 1,000 operations" in refused(with_pickle(tmp_path, b"N" * 2000 + b"."))
+def test_no_program_runs(tmp_path, monkeypatch, program):
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("hostile", "w") as archive:
+        archive.writestr("archive/data.pkl", program)
+        archive.writestr("archive/version", "3\n")
+    refused(tmp_path / "hostile")
+    assert [path.name for path in tmp_path.iterdir()] == ["hostile"]
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.99])
@@ -231,29 +155,12 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, is_zip, kept):
     refused(path)
 
 
-def test_lengths_in_a_damaged_legacy_file_take_no_memory(tmp_path):
-    path = saved(tmp_path, {"a": torch.tensor(MATRIX)}, is_zip=False)
-    content = path.read_bytes()
-    place = content.index(MATRIX.tobytes()) - 8
-    path.write_bytes(content[:place] + struct.pack("<Q", 1 << 60) + content[place + 8 :])
-    assert "unexpected end of the file" in refused(path)
-
-
-def test_a_tensor_that_reaches_beyond_its_storage_is_refused(tmp_path):
-    path = saved(tmp_path, {"a": torch.tensor(MATRIX)[:2]}, is_zip=False)
-    content = path.read_bytes()
-    shape = b"K\x02K\x04\x86"
-    assert content.count(shape) == 1
-    path.write_bytes(content.replace(shape, b"K\x02K\x09\x86"))
-    assert "is larger than its storage" in refused(path)
-
-
 def test_a_flipped_bit_in_an_archive_is_noticed_by_its_checksum(tmp_path):
     path = saved(tmp_path, {"matrix": torch.tensor(MATRIX)})
     content = bytearray(path.read_bytes())
     content[content.index(MATRIX.tobytes())] ^= 1
     path.write_bytes(bytes(content))
-    assert "refused: BadZipFile: Bad CRC-32" in refused(path)
+    assert "has another checksum than it had" in refused(path)
 
 
 @formats
@@ -270,3 +177,10 @@ def test_damaged_files_are_refused_or_read(tmp_path, is_zip):
             read_state_dict(path)
         except WeightFileError as error:
             assert str(error).startswith(f"{path}: ")
+
+
+def test_without_torch_its_extra_and_the_conversion_are_named(tmp_path, monkeypatch):
+    path = saved(tmp_path, {"a": torch.tensor(MATRIX)})
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"weights\.pkl.*elmo convert.*pyelmo\[torch\]"):
+        read_state_dict(path)

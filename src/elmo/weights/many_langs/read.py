@@ -2,7 +2,7 @@
 
     config.json          of the training; only `config_path`, the architecture file's name, matters
     char.dic  word.dic   symbol<TAB>id, UTF-8
-    token_embedder.pkl   PyTorch state dicts, which `elmo.weights.pickle` reads as data
+    token_embedder.pkl   PyTorch state dicts, which torch reads; convert the folder to do without it
     encoder.pkl
 
 Source: HIT-SCIR/ELMoForManyLangs `elmo.py`, `frontend.py`, `modules/`; Che et al. 2018. The quirks:
