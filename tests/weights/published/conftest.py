@@ -1,6 +1,5 @@
 """A server of this machine that misbehaves as told, and a published model that lies on it."""
 
-import hashlib
 import socket
 import threading
 import time
@@ -24,10 +23,8 @@ class Publisher:
     files: dict[str, bytes] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     """Consumed one a request; see `_Handler.do_GET`."""
-    ranges: bool = True
-    validators: bool = True
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
-    """Path and Range of each request."""
+    asked: list[str] = field(default_factory=list)
+    """The path of each request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -39,8 +36,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         publisher = self.publisher
-        span = self.headers.get("Range")
-        publisher.asked.append((self.path, span))
+        publisher.asked.append(self.path)
         fault = publisher.faults.pop(0) if publisher.faults else ""
         content = publisher.files.get(self.path)
         if fault.startswith("status "):
@@ -56,22 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(200, content, {"Content-Encoding": "gzip"})
         if content is None:
             return self._answer(404, b"")
-        etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-        headers = {"ETag": etag} if publisher.validators else {}
-        same = self.headers.get("If-Range") in (etag, None) or fault == "ignores If-Range"
-        start = int(span.removeprefix("bytes=").rstrip("-")) if span and publisher.ranges and same else 0
-        if (start >= len(content) and start) or fault == "gone":
-            return self._answer(416, b"")
-        if start:
-            first = start + 1 if fault == "wrong range" else start
-            headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
+        headers = {}
         if fault.startswith("no length"):
             headers["Connection"] = "close"
-        end = len(content) - start
-        if fault.startswith(("cut ", "no length ")):
-            end = int(fault.split()[-1])
-        has_length = not fault.startswith("no length")
-        return self._answer(206 if start else 200, content[start:], headers, end=end, length=has_length)
+        end = int(fault.split()[-1]) if fault.startswith(("cut ", "no length ")) else len(content)
+        return self._answer(200, content, headers, end=end, length=not fault.startswith("no length"))
 
     def _answer(self, status, body, headers=None, *, end=None, length=True):
         self.send_response(status)

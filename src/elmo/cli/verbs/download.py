@@ -16,7 +16,7 @@ class Arguments:
     """Download a model once, and print the folder that it is in.
 
     The other commands download a published model when they need it; this one downloads it in advance, for instance on
-    the only machine with a network. An interrupted download is continued."""
+    the only machine with a network. An interrupted download starts again."""
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
     """A published model ('elmo models' lists them): original, small, many-langs/ko, nlpl:154; or an id of the Hugging

@@ -5,41 +5,32 @@ name -> source_of   its files and their addresses
                     the one that it had here at the first download
      -> a folder    that appears whole: CACHE/published/NAME
 
-One process downloads a model, others wait for it. What a killed process has begun is continued.
+One process downloads a model, others wait for it.
 """
 
-import errno
-import hashlib
 import shutil
-import struct
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash, is_file
 from elmo.disk.cache import cache_folder, unusable
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json, write_json
-from elmo.errors import ElmoError, OutputError, WeightFileError
+from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import Progress, following
 from elmo.weights import formats
 from elmo.weights.catalogue import MAX_BYTES, published_hash
+from elmo.weights.published.archive import unpack, unpacked_size
 from elmo.weights.published.sources import RemoteFile, Source, source_of
-from elmo.weights.published.transfer import Refused, discard, transfer
+from elmo.weights.published.transfer import Refused, transfer
 
 WAIT = 3600.0
 """Seconds to wait for another process that downloads the same model."""
 
-MAX_ENTRIES = 64
-"""Files of an archive, which may be damaged or hostile like any other: a model has about ten."""
-
-_OF_MACOS = "__MACOSX/"
-_MAGIC = {".hdf5": b"\x89HDF\r\n\x1a\n", ".zip": b"PK\x03\x04"}
+_BEGINNINGS = {".hdf5": b"\x89HDF\r\n\x1a\n", ".zip": b"PK\x03\x04", ".json": b"{"}
 
 
 def published_folder(name: str) -> Path:
@@ -71,19 +62,6 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
     return folder
 
 
-def _download_any(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
-    try:
-        _download(source, folder, parts, progress)
-    except WeightFileError as error:
-        if source.otherwise is None:
-            raise
-        try:
-            parts.mkdir(exist_ok=True)
-            _download(source.otherwise, folder, parts, progress)
-        except WeightFileError as second:
-            raise WeightFileError(f"{error} The files one by one: {second}") from None
-
-
 def seen_hashes(name: str) -> dict[str, str]:
     """File -> the SHA-256 that it had when the model was first downloaded to this machine's cache folder."""
     record = _record_of_hashes(name)
@@ -105,8 +83,7 @@ def from_archive(archive: Path) -> Path:
         return folder
     with _alone(name):
         if not folder.is_dir():
-            size = unpacked_size(archive, max_bytes=MAX_BYTES)
-            with new_folder(folder, size=size, force=False, replaceable=frozenset()) as unfinished:
+            with new_folder(folder, size=unpacked_size(archive), force=False, replaceable=frozenset()) as unfinished:
                 unpack(archive, unfinished)
                 _require_model(str(archive), unfinished, "Name an archive with the files of a model in it.")
     return folder
@@ -127,11 +104,13 @@ def _holds_model(folder: Path) -> bool:
 
 @contextmanager
 def _alone(name: str) -> Iterator[Path]:
-    """The folder of unfinished parts of a model, for this process alone."""
+    """An empty folder for what comes of a model, for this process alone."""
     parts = cache_folder() / "published" / ".parts" / name.replace(":", "-").replace("/", "-")
     try:
         parts.mkdir(parents=True, exist_ok=True)
         with locked(parts, f"download of {name}", seconds=WAIT):
+            for left in parts.iterdir():  # by a killed process
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
             yield parts
     except OSError as error:
         if isinstance(error, OutputError):
@@ -139,83 +118,73 @@ def _alone(name: str) -> Iterator[Path]:
         raise unusable(parts, error) from None
 
 
-def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
-    here = {file.name: _downloaded_file(source, file, folder, parts, progress) for file in source.files}
-    hashes = seen_hashes(source.name) | {name: file_hash(part) for name, part in here.items()}
-    try:
-        archive = next(iter(here.values())) if source.is_archive else None
-        size = unpacked_size(archive, max_bytes=MAX_BYTES) if archive else 0
-        with new_folder(folder, size=size, force=True, replaceable=frozenset(here)) as unfinished:
-            if archive:
-                unpack(archive, unfinished)
-            else:
-                for name, part in here.items():
-                    part.rename(unfinished / name)
-            advice = "Choose an archive whose algorithm the repository gives as ELMo."
-            _require_model(source.name, unfinished, advice)
-    except WeightFileError:  # the next attempt shall not begin with these
-        shutil.rmtree(parts, ignore_errors=True)
-        raise
-    for path in parts.iterdir():
-        shutil.rmtree(path, ignore_errors=True)
-    record = _record_of_hashes(source.name)
-    record.parent.mkdir(exist_ok=True)
-    write_json(record, hashes)
-
-
-def _downloaded_file(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: Progress) -> Path:
-    """One file, from the first address that gives it, checked."""
-    published, seen = published_hash(file.name), seen_hashes(source.name).get(file.name)
-    known = published or seen
-    first = f"one that was first downloaded, noted in {_record_of_hashes(source.name)} (remove that if you trust the "
-    whose = "published file has" if published else f"{first}new one), had"
-    failures: list[tuple[str, str]] = []
-    for address in file.addresses:
-        part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
-        part.parent.mkdir(exist_ok=True)
-        try:
-            transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
-            _require_file(part, known, whose=whose)
-            if known is None and address.startswith("http:"):
-                warnings.warn(
-                    f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
-                    f"the way could have changed it. Its SHA-256 is {file_hash(part)}.",
-                    stacklevel=2,
-                )
-            return part
-        except Refused as refused:
-            failures.append((address, str(refused)))
+def _download_any(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
+    routes = []
+    for files in (source, source.otherwise):
+        if files is not None:
+            try:
+                return _download(files, folder, parts, progress)
+            except Refused as refused:
+                routes.append(str(refused))
+            except WeightFileError as error:  # not of the network, but of the archive
+                if source.otherwise is None:
+                    raise
+                routes.append(f"  {error}")
+    reasons = "\n".join(routes)
     raise WeightFileError(
-        f"{source.name}: could not be downloaded. {_reasons(failures)}. Check the network and its proxies "
-        f"(https_proxy). {_by_hand(source, folder)}"
+        f"{source.name}: could not be downloaded:\n{reasons}\nCheck the network and its proxies (https_proxy). "
+        f"{_by_hand(source, folder)}"
     )
 
 
-def _reasons(failures: list[tuple[str, str]]) -> str:
-    """What each address answered; servers that all failed alike are named together."""
-    servers = dict.fromkeys(urlsplit(address).netloc for address, _ in failures)
-    if len(failures) > 1 and len({reason for _, reason in failures}) == 1:
-        return f"{' and '.join(servers)}: {failures[0][1]}"
-    return "; ".join(f"{address}: {reason}" for address, reason in failures)
+def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
+    names = [file.name for file in source.files]
+    hashes = {file.name: _downloaded_file(source, file, parts / file.name, progress) for file in source.files}
+    size = unpacked_size(parts / names[0]) if source.is_archive else 0
+    with new_folder(folder, size=size, force=True, replaceable=frozenset(names)) as unfinished:
+        if source.is_archive:
+            unpack(parts / names[0], unfinished)
+            (parts / names[0]).unlink()
+        else:
+            for name in names:
+                (parts / name).rename(unfinished / name)
+        _require_model(source.name, unfinished, "Choose an archive whose algorithm the repository gives as ELMo.")
+    record = _record_of_hashes(source.name)
+    record.parent.mkdir(exist_ok=True)
+    write_json(record, seen_hashes(source.name) | hashes)
 
 
-def _require_file(part: Path, known: str | None, *, whose: str) -> None:
-    """Discards and refuses a file that is not the published one, or whose content doesn't match its name."""
-    problem, suffix = None, part.suffix
-    if suffix in _MAGIC:
-        with part.open("rb") as file:
-            if file.read(len(_MAGIC[suffix])) != _MAGIC[suffix]:
-                problem = f"the answer is not a {suffix[1:]} file (it may be a login page)"
-    elif suffix == ".json":
+def _downloaded_file(source: Source, file: RemoteFile, part: Path, progress: Progress) -> str:
+    """The SHA-256 of a file that was brought to `part` from the first address that gives it. Raises Refused: none."""
+    published, seen = published_hash(file.name), seen_hashes(source.name).get(file.name)
+    record = _record_of_hashes(source.name)
+    whose = f"first one that was downloaded, noted in {record} (remove that if you trust the new one), had"
+    routes = []
+    for address in file.addresses:
         try:
-            read_json(part)
-        except WeightFileError:
-            problem = "the answer is not JSON (it may be a login page)"
-    if problem is None and known is not None and known != (found := file_hash(part)):
-        problem = f"the file has the SHA-256 {found}, but the {whose} {known}"
-    if problem is not None:
-        discard(part)
-        raise Refused(problem)
+            transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
+            _require_kind(part)
+            found = file_hash(part)
+            if (known := published or seen) not in (None, found):
+                whose = "published file has" if published else whose
+                raise Refused(f"the file has the SHA-256 {found}, but the {whose} {known}")
+            if known is None and address.startswith("http:"):
+                warnings.warn(
+                    f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
+                    f"the way could have changed it. Its SHA-256 is {found}.",
+                    stacklevel=2,
+                )
+            return found
+        except Refused as refused:
+            routes.append(f"  {address}: {refused}")
+    raise Refused("\n".join(routes))
+
+
+def _require_kind(part: Path) -> None:
+    """Refuses a file whose content doesn't match its name."""
+    with part.open("rb") as file:
+        if not file.read(64).lstrip().startswith(_BEGINNINGS.get(part.suffix, b"")):
+            raise Refused(f"the answer is not a {part.suffix[1:]} file (it may be a login page)")
 
 
 def _require_model(name: str, unfinished: Path, advice: str) -> None:
@@ -230,46 +199,3 @@ def _by_hand(source: Source, folder: Path) -> str:
     files = " and ".join(file.publisher for file in source.files)
     how = f"unpack it into {folder}" if source.is_archive else f"put them into {folder}"
     return f"By hand: get {files} where there is a network and {how}; the name works then."
-
-
-def unpacked_size(archive: Path, *, max_bytes: int) -> int:
-    """The bytes of all files in `archive`, as it states them. Raises WeightFileError if it is none or over a limit."""
-    with _opened(archive) as opened:
-        files = [entry for entry in opened.infolist() if not entry.is_dir()]
-    size = sum(entry.file_size for entry in files)
-    if len(files) > MAX_ENTRIES or size > max_bytes:
-        raise WeightFileError(
-            f"{archive.name}: is not unpacked: it has {len(files):,} files of {size:,} bytes, a model has at most "
-            f"{MAX_ENTRIES} files of {max_bytes:,} bytes. Get the archive from the model's publisher."
-        )
-    return size
-
-
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpacks the files into the existing, empty `folder`; a single folder around all of them is left out, and so is
-    what macOS puts beside it.
-
-    Call `unpacked_size` before. zipfile writes plain files within `folder`, whatever their names say, of no more bytes
-    than the archive states for each, and compares their checksums. Raises WeightFileError.
-    """
-    with _opened(archive) as opened:
-        opened.extractall(folder, [name for name in opened.namelist() if not name.startswith(_OF_MACOS)])
-    inside = list(folder.iterdir())
-    if len(inside) == 1 and inside[0].is_dir():
-        outer = inside[0].rename(folder / f"{archive.name}.folder")  # a file in it may have the folder's name
-        for path in list(outer.iterdir()):
-            path.rename(folder / path.name)
-        outer.rmdir()
-
-
-@contextmanager
-def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            yield opened
-    except ElmoError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk, not of the archive
-            raise
-        raise WeightFileError(f"{archive.name}: is not a valid zip archive: {error}. Get it again.") from None
