@@ -66,9 +66,8 @@ class Embedder:
     """A biLM with batching and a cache of token vectors: turns each list of tokens into one array of the same length.
 
     `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
-        weights may change between calls. Changes that torch registers (`load_state_dict`, `copy_`, an optimizer's step,
-        `to`), and all of weights that require a gradient, are seen by the next call. Only after a write that torch does
-        not register, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
+        weights may change between calls: each call computes from the weights as they are then, however they were
+        changed.
     `state`: the state that every sentence starts from.
         "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call; up to
                  rounding where torch computes, on a GPU or by a biLM with hooks
@@ -427,11 +426,6 @@ class Embedder:
     def forget_words(self) -> None:
         """Empties the memory of token vectors. They are computed again when needed, with the same result."""
         self._tokens.cache.clear()
-
-    def refresh(self) -> None:
-        """Reads the weights of a `BiLM` again, after a write that torch does not register: see the class."""
-        self._network.refresh()
-        self.forget_words()
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Carry mode: forgets what was read, in some rows or in all."""

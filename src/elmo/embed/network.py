@@ -72,10 +72,6 @@ class Network(Protocol[Array]):
         """
         ...
 
-    def refresh(self) -> None:
-        """Takes the weights as they are now, also where torch has not counted a change."""
-        ...
-
     def model_hash(self) -> str:
         """`content_hash` of the weights as they are now."""
         ...
@@ -128,9 +124,6 @@ class EngineNetwork(Network[np.ndarray]):
 
     def now(self) -> "EngineNetwork":
         return self
-
-    def refresh(self) -> None:
-        pass  # the weights don't change
 
     def model_hash(self) -> str:
         if self._hash is None:

@@ -57,7 +57,12 @@ class TorchNetwork(Network[Tensor]):
         return "torch" if engine is None else engine.backend
 
     def now(self) -> "EngineNetwork | TorchNetwork":
-        """The engine on a copy of the weights, if it can read them; see `layer.on_engine` for when a change is seen."""
+        """The engine on a copy of the weights as they are now, if it can read them."""
+        if self.bilm._forward_hooks or self.bilm._forward_pre_hooks:
+            raise ConfigError(
+                "the biLM has a forward hook of its own, but an Embedder calls the biLM's parts, so it would never be "
+                "called. Register the hook on a part, such as bilm.forward_lstm, or use ELMo."
+            )
         # `bilm.half()` and the like change all weights of the token encoder and of each language model.
         for part in (self.bilm.token_encoder, *self.bilm.lstms):
             if (dtype := next(part.parameters()).dtype) != torch.float32:
@@ -78,9 +83,6 @@ class TorchNetwork(Network[Tensor]):
     @torch.no_grad()
     def _engine(self) -> Engine | None:
         return on_engine.engine_of(self.bilm, self.dtype)
-
-    def refresh(self) -> None:
-        on_engine.refresh(self.bilm)
 
     def empty(self, count: int) -> Float[Tensor, "count projection"]:
         # With its type and device, because a program may have changed torch's defaults.

@@ -57,9 +57,8 @@ class ELMo(nn.Module):
     It keeps no state between calls: before dropout, and without a layer norm over the batch, a sentence always has the
     same vectors.
 
-    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is updated when torch has
-    registered a change of a weight; only after a write that torch does not register (`weight.data[...] = 1`, or one
-    through numpy) call `refresh()`.
+    Where no gradient is needed, a biLM on a CPU is computed by the engine, from the weights as they are at each call,
+    however they were changed.
     """
 
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
@@ -167,10 +166,6 @@ class ELMo(nn.Module):
             result_of_bilm: BiLMOutput = read(sentences)
         result = self.mix(result_of_bilm)
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
-
-    def refresh(self) -> None:
-        """Reads the biLM's weights again, after a write that torch does not register: see the class."""
-        on_engine.refresh(self.bilm)
 
     def mix(self, output: BiLMOutput) -> ELMoOutput:
         """Mixes layers that were computed elsewhere, for instance with a state carried from call to call."""

@@ -1,22 +1,19 @@
 """A biLM in torch, read by the engine where that gives the same vectors faster: on a CPU, without gradients.
 
-The engine computes from a copy of the weights. Weights that are frozen are copied again when torch has counted a
-change (`load_state_dict`, `copy_`, `to`). Weights that have or require a gradient are compared with the copy at every
-call, because torch does not count the steps of fused optimizers; so are those made in inference mode, whose changes it
-never counts. Only a write that torch does not count, into a frozen weight, needs `refresh`: `weight.data[...] = 1`, or
-one through numpy.
+The engine computes from a copy of the weights. Every call compares all bits of the weights with the copy, because
+nothing else sees every change: torch counts neither the steps of fused optimizers nor writes through `.data` or numpy.
+This takes 14 ms of CPU for the bundled model, where a sentence of nine words takes 40.
 """
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.modules import module as hooks_of_all
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
@@ -41,18 +38,12 @@ def engine_of(bilm: BiLM, dtype: ComputeType = "float32") -> Engine | None:
     """
     if torch.is_grad_enabled() or _is_traced() or not _is_as_built(bilm) or not _is_in_float32_on_a_cpu(bilm):
         return None
-    return _remembered(bilm, (dtype, *native_types()), lambda: Engine(bilm.config, _copies(bilm), dtype))
+    return _copy_of(bilm).engine(dtype)
 
 
 def unchanged(bilm: BiLM) -> object:
     """The same object as long as no weight has changed; another one at each call if the biLM isn't as it was built."""
-    return _remembered(bilm, "unchanged", object) if _is_as_built(bilm) else object()
-
-
-def refresh(bilm: BiLM) -> None:
-    """Lets go of the engine's copies: the next call takes the weights as they are then."""
-    with _lock.mutex:
-        _known.pop(bilm, None)
+    return _copy_of(bilm).identity if _is_as_built(bilm) else object()
 
 
 def read(bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"]) -> BiLMOutput:
@@ -96,72 +87,59 @@ def padded(rows: Iterable[Int[np.ndarray, "tokens ..."]], *width: int) -> Int[Te
     return ids
 
 
-Made = TypeVar("Made")
-
-
-def _remembered(bilm: BiLM, what: Hashable, make: Callable[[], Made]) -> Made:
-    """What was made of the weights as they are now."""
-
-    def find() -> Any:
-        found = _known.get(bilm, {}).get(what)
-        return found[1] if found is not None and found[0].is_still(bilm) else None
-
-    made = find()
-    if made is None:
-        with _lock.mutex:
-            made = find()
-            if made is None:
-                weights = _Weights.of(bilm)  # before they are read: a change meanwhile is seen at the next call
-                made = make()
-                _known.setdefault(bilm, {})[what] = weights, made
-    return made
-
-
-def _copies(bilm: BiLM) -> dict[str, Float[np.ndarray, "..."]]:
-    return {name: weight.detach().numpy().copy() for name, weight in bilm.named_parameters()}
-
-
-class _Weights(NamedTuple):
-    """What the weights were at a time."""
+@dataclass(frozen=True, eq=False)
+class _Copy:
+    """The weights as they were at a time, and the engines that compute with them."""
 
     config: BiLMConfig
-    counts: tuple[tuple[object, ...], ...]
-    values: tuple[Tensor | None, ...]
-    """Of those that have or require a gradient, or were made in inference mode."""
+    weights: dict[str, Tensor]
+    identity: object = field(default_factory=object)
+    engines: dict[tuple[ComputeType, ...], Engine] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bilm: BiLM) -> "_Weights":
-        weights = tuple(bilm.parameters())
-        compared = (it.requires_grad or it.grad is not None or it.is_inference() for it in weights)
-        values = (weight.detach().clone() if it else None for weight, it in zip(weights, compared, strict=True))
-        return cls(bilm.config, tuple(map(_count, weights)), tuple(values))
-
-    def is_still(self, bilm: BiLM) -> bool:
-        weights = tuple(bilm.parameters())
-        return (
-            self.config == bilm.config
-            and self.counts == tuple(map(_count, weights))
-            and all(
-                values is None or _have_equal_bits(weight.detach(), values)
-                for weight, values in zip(weights, self.values, strict=True)
-            )
+    def of(cls, bilm: BiLM) -> "_Copy":
+        return cls(
+            bilm.config,
+            {
+                name: weight.detach().clone(memory_format=torch.contiguous_format)
+                for name, weight in bilm.named_parameters()
+            },
         )
 
+    def is_still(self, bilm: BiLM) -> bool:
+        return self.config == bilm.config and all(
+            _have_equal_bits(weight.detach(), self.weights[name]) for name, weight in bilm.named_parameters()
+        )
 
-_known: WeakKeyDictionary[BiLM, dict[Hashable, tuple[_Weights, Any]]] = WeakKeyDictionary()
+    def engine(self, dtype: ComputeType) -> Engine:
+        key = dtype, *native_types()
+        with _lock.mutex:
+            if key not in self.engines:
+                arrays = {name: weight.numpy() for name, weight in self.weights.items()}
+                self.engines[key] = Engine(self.config, arrays, dtype)
+            return self.engines[key]
+
+
+_copies: WeakKeyDictionary[BiLM, _Copy] = WeakKeyDictionary()
 _lock = ThreadLock()
 
 
-def _count(weight: Tensor) -> tuple[object, ...]:
-    """What differs when torch has counted a change; it does not count those of tensors made in inference mode."""
-    count = None if weight.is_inference() else weight._version
-    # An address alone may be that of new memory in the place of what was freed.
-    memory = StorageWeakRef(weight.untyped_storage()), weight.data_ptr(), weight.stride()
-    return count, memory, weight.shape, weight.dtype, weight.device, weight.requires_grad
+def _copy_of(bilm: BiLM) -> _Copy:
+    """The copy of the weights as they are now; for a biLM that is as it was built."""
+    with _lock.mutex:
+        copy = _copies.get(bilm)
+    if copy is None or not copy.is_still(bilm):
+        with _lock.mutex:
+            copy = _copies.get(bilm)
+            if copy is None or not copy.is_still(bilm):
+                copy = _copies[bilm] = _Copy.of(bilm)
+    return copy
 
 
 def _have_equal_bits(one: Float[Tensor, "*shape"], other: Float[Tensor, "*shape"]) -> bool:
-    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[one.element_size()]
+    if (one.dtype, one.device) != (other.dtype, other.device):
+        return False
+    bits = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[one.element_size()]
     return torch.equal(one.view(bits), other.view(bits))  # as numbers NaN would differ from itself
 
 
