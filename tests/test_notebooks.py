@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks: every cell runs, and prints what is stored in the notebook."""
+"""The notebooks of docs/notebooks: every cell runs, and prints what is stored in the notebook, without a warning."""
 
 import json
 import re

@@ -29,8 +29,6 @@ def executed(path: Path) -> dict[str, Any]:
     client.execute(cwd=str(path.parent))
     for cell in notebook.cells:
         cell.metadata.clear()
-        if "outputs" in cell:  # without warnings, which belong to the machine
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         for output in cell.get("outputs", ()):
             if output.output_type == "display_data":
                 output.data = {kind: data for kind, data in output.data.items() if kind == "image/png"}
