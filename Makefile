@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# With Python's usual cache of compiled modules, which some environments switch off; dots are followed by their count.
+TESTS = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 \
+	-o console_output_style=count
 
 .PHONY: demo quick test test-slow test-paper test-integrations docs lint types format clean
 
@@ -11,21 +14,20 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "See a word move with its sentence, in your browser:  $(BIN)/elmo explore"
 
-# Both with Python's usual cache of compiled modules, which some environments switch off.
 test: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow"
+	$(TESTS) -m "not slow"
 
 test-slow: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
+	$(TESTS) -m slow
 
 # The house, the reference, the engine, the model and the texts: what most changes touch, in under a minute.
 quick: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow" \
+	$(TESTS) -m "not slow" \
 		tests/test_house.py tests/test_reference.py tests/engine tests/model tests/text
 
 # The laboratory's, quick and slow.
 test-paper: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 paper/tests
+	$(TESTS) paper/tests
 
 # spaCy, scikit-learn, sentence-transformers, flair, Ray: each in a new environment, with the newest versions, its guide
 # and its tests; and the recipes (some minutes and 3 GB). .ci/integrations --record notes the versions in the guides.
