@@ -3,9 +3,9 @@
     python benchmarks/serving/serve_soak.py --minutes 60
 
 Half load is half of the requests per second that 64 clients get beforehand. 16 clients send at an even rate: of 100
-requests 84 are for the vector of a sentence, 8 for vectors per token, 4 for the similarity of two sentences, 2 for
-substitutes, 1 is a bad request, and 1 comes on a connection of its own that is closed before the answer. Readings begin
-after a tenth of the time, when every word has been seen, and must not grow from then on.
+requests 84 are for the vector of a sentence, 12 for vectors per token, 2 for substitutes, 1 is a bad request, and 1
+comes on a connection of its own that is closed before the answer. Readings begin after a tenth of the time, when every
+word has been seen, and must not grow from then on.
 """
 
 import asyncio
@@ -146,8 +146,6 @@ def _payload(number: int, sentences: Sequence[Sequence[str]]) -> bytes:
     sentence, kind = sentences[number], number % 100
     if kind < 2:
         return request({"input": sentence, "place": 3, "count": 5}, "/v1/substitutes")
-    if kind < 6:
-        return request({"a": sentence, "b": sentences[number - 1]}, "/v1/similarity")
     if kind < 14:
         return request({"input": [sentence], "encoding_format": "base64"}, "/v1/token_embeddings")
     if kind == 14:

@@ -12,10 +12,17 @@ import pytest
 from elmo.serve import inputs
 from elmo.serve.answers import Refusal
 from elmo.serve.batcher import Batcher
-from elmo.serve.service import until
+from elmo.serve.service import results
 from elmo.serve.settings import ServeSettings
 
 FAR = float("inf")
+
+
+class Silent:
+    """Stands for a request whose client sends nothing more, and stays."""
+
+    async def receive(self):
+        await asyncio.Event().wait()
 
 
 class Held:
@@ -186,8 +193,8 @@ def test_a_deadline_that_passes_while_it_is_computed_is_told(held):
         batcher.start()
         deadline = time.monotonic() + 0.05
         futures = batcher.embed(held, [["a"]], "all", deadline)
-        with until(deadline, futures), pytest.raises(Refusal) as refused:
-            await futures[0]
+        with pytest.raises(Refusal) as refused:
+            await results(Silent(), futures, deadline)
         assert refused.value.status == 503
         held.go_on.set()
         await asyncio.to_thread(batcher.close)
@@ -201,11 +208,7 @@ def test_a_task_that_is_cancelled_while_it_waits_is_told(held):
     async def main():
         futures = [asyncio.get_running_loop().create_future() for _ in range(2)]
 
-        async def wait():
-            with until(FAR, futures):
-                return [await future for future in futures]
-
-        task = asyncio.create_task(wait())
+        task = asyncio.create_task(results(Silent(), futures, time.monotonic() + 60))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(Refusal, match="the server is stopping"):

@@ -41,6 +41,11 @@ def test_numbers_are_those_of_base64(client):
     assert np.array_equal(found, vectors(asked(client, input=TEXTS)))
 
 
+def test_the_path_may_leave_out_the_version(client):
+    body = {"input": TEXTS}
+    assert client.post("/embeddings", json=body).json() == client.post("/v1/embeddings", json=body).json()
+
+
 def test_the_answer_has_openais_shape(client):
     answer = client.post("/v1/embeddings", json={"input": TEXTS, "model": "tiny", "user": "me"}).json()
     assert {key: answer[key] for key in ("object", "model", "usage")} == {

@@ -70,7 +70,6 @@ def test_a_file_of_keys_has_one_in_each_line(tmp_path):
         (b"", "has no keys"),
         (b"# none\n", "has no keys"),
         (b"\xff", "not plain ASCII"),
-        (b"a" * 1_100_000, "1,048,576 bytes"),
     ],
 )
 def test_a_file_without_keys_is_refused(tmp_path, content, words):
@@ -109,12 +108,11 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(running, mode
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
-@pytest.mark.parametrize("media_type", ["application/json", "application/x-ndjson"])
-def test_a_text_that_takes_long_does_not_hold_up_the_end(running, models, hold, capfd, media_type):
+def test_a_text_that_takes_long_does_not_hold_up_the_end(running, models, hold, capfd):
     answers = []
     with running(models) as live:
         began, go_on = hold()
-        client = threading.Thread(target=lambda: answers.append(asked(live.url, "the cat", media_type)))
+        client = threading.Thread(target=lambda: answers.append(asked(live.url, "the cat")))
         client.start()
         assert began.wait(20)
         live.server.should_exit = live.server.force_exit = True  # as a second Ctrl-C does
@@ -124,13 +122,11 @@ def test_a_text_that_takes_long_does_not_hold_up_the_end(running, models, hold, 
         client.join(30)
     assert has_ended
     assert answers[0].json()["error"]["code"] == "stopping"
-    if media_type == "application/json":  # uvicorn shows that it cuts off a stream
-        assert "Traceback" not in capfd.readouterr().err
+    assert "Traceback" not in capfd.readouterr().err
 
 
-def asked(place: str, text: str, media_type: str = "*/*") -> httpx.Response:
-    headers = {"Accept": media_type}
-    return httpx.post(f"{place}/v1/embeddings", json={"input": text}, headers=headers, timeout=30, trust_env=False)
+def asked(place: str, text: str) -> httpx.Response:
+    return httpx.post(f"{place}/v1/embeddings", json={"input": text}, timeout=30, trust_env=False)
 
 
 class Process:

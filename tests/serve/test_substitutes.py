@@ -40,8 +40,6 @@ def test_predictions_are_the_librarys(client, predict, asked):
         ({"input": "a [b]", "count": 1001}, "count", "count must be 1 to 1,000 (got 1001)"),
         ({"input": "a [b]", "model": "mute"}, "model", "has no softmax"),
         ({"input": "b " * 140_000 + "[b]"}, "input", "more than 131,072 tokens"),
-        ({"input": "a [b]", "tokenizer": "whitespace"}, "tokenizer", "tokenizer is 'whitespace', but"),
-        ({"input": "a [b]", "tokenizer": "x"}, "tokenizer", "tokenizer is 'x', but this server has"),
     ],
 )
 def test_what_means_no_place_is_refused(client, asked, param, words):
@@ -52,11 +50,9 @@ def test_what_means_no_place_is_refused(client, asked, param, words):
     assert words in answer.json()["error"]["message"]
 
 
-def test_a_server_that_splits_text_otherwise_is_told_how_a_marked_one_is_split(new_client):
+def test_a_marked_text_is_always_split_as_by_auto(new_client):
     client = new_client(tokenizer="whitespace")
-    error = client.post("/v1/substitutes", json={"input": "a [b]"}).json()["error"]
-    assert error["param"] == "tokenizer" and "tokenizer is 'whitespace', but" in error["message"]
-    assert client.post("/v1/substitutes", json={"input": "a [b].", "tokenizer": "auto"}).json()["tokens"] == list("ab.")
+    assert client.post("/v1/substitutes", json={"input": "a [b]."}).json()["tokens"] == list("ab.")
 
 
 def test_a_marked_text_with_letters_taken_apart_has_the_tokens_of_the_composed_one(client):

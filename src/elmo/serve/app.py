@@ -15,7 +15,7 @@ from elmo.serve.access import AccessControl
 from elmo.serve.answers import Refusal, answer_error, json_answer
 from elmo.serve.metrics import Metered
 from elmo.serve.models import ServedModel
-from elmo.serve.operations import OPERATIONS, openapi, page
+from elmo.serve.operations import OPERATIONS, openapi
 from elmo.serve.service import Service
 from elmo.serve.settings import ServeSettings
 
@@ -30,29 +30,17 @@ def create_app(
 
     `models`: those that requests can name; the first answers those that name none.
     `settings`: limits, keys and hosts; default: no key, loopback hosts.
-    `extra_routes`: further Starlette routes, which pass the same access control. What a route of yours needs:
+    `extra_routes`: further Starlette routes, which pass the same access control and may use the app's `service_of`;
+    docs/serving.md has an example.
 
-        async def answer(request):
-            service = service_of(request)                       # elmo.serve.service
-            deadline = service.deadline()
-            body = await service.read(request, MyRequest)       # a msgspec Struct; limits and errors are dealt with
-            model = service.model(body.model)                   # ServedModel: .embedder, .substitutes
-            texts = await read_texts({"text": body.text}, None, model, service.settings)  # elmo.serve.inputs
-            arrays = await service.embed(request, model, texts.sentences, "all", deadline)  # in shared batches
-            found = await service.run(request, partial(search, index, arrays), deadline)    # in the compute thread
-            return json_answer(MyAnswer(found))                 # elmo.serve.answers
-
-        create_app(models, extra_routes=[Route("/explorer/api/search", answer, methods=["POST"])])
-
-    What it raises becomes an answer: a Refusal (`invalid(message, param)` for status 400) as it says, an ElmoError
-    status 400 with its message, anything else 500. Don't decide on `request.url`, which is made from the Host header,
-    but on `request.scope["path"]`. With a key set, only /health and /ready are open without it.
+    What such a route raises becomes an answer: a Refusal (`invalid(message, param)` for status 400) as it says, an
+    ElmoError status 400 with its message, anything else 500. Don't decide on `request.url`, which is made from the
+    Host header, but on `request.scope["path"]`. With a key set, only /health and /ready are open without it.
     """
     settings = settings or ServeSettings()
     own_routes = [operation.route for operation in OPERATIONS]
     described = Route("/openapi.json", _openapi, methods=["GET"])
-    # Last, so that an app of one's own can have another first page.
-    routes = [*own_routes, described, *extra_routes, Route("/", page, methods=["GET"])]
+    routes = [*own_routes, described, *extra_routes]
     service = Service(models, settings, [route for route in routes if isinstance(route, Route)])
     app = Starlette(
         routes=routes,

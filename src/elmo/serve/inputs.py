@@ -1,6 +1,7 @@
 """A request's body as a typed value, and its texts as tokens, within the limits of a request."""
 
 import asyncio
+import codecs
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ class TextRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 async def read_json(request: Request, expected: type[R], settings: ServeSettings) -> R:
     """The body as an `expected`, a msgspec Struct. Raises Refusal for anything else."""
     _require_json(request)
-    body = await _body(request, settings)
+    body = (await _body(request, settings)).removeprefix(codecs.BOM_UTF8)  # as Windows programs write it
     try:
         return msgspec.json.decode(body, type=expected)
     except msgspec.ValidationError as error:
@@ -72,14 +73,6 @@ def _require_json(request: Request) -> None:
             f"the body's type is {media_type[:100]!r}, but only JSON is read. Send the header 'Content-Type: "
             "application/json'.",
             "unsupported_media_type",
-        )
-    encoding = request.headers.get("content-encoding", "identity")
-    if encoding.lower() != "identity":
-        raise Refusal(
-            415,
-            f"the body's encoding is {encoding[:100]!r}, but compressed bodies are not supported. Send it "
-            "uncompressed, without the header Content-Encoding.",
-            "unsupported_encoding",
         )
 
 
@@ -123,7 +116,7 @@ def too_large(most: int) -> Refusal:
 def _wrong_type(message: str, expected: type[object]) -> Refusal:
     place = _PLACE.search(message)
     param = place["field"] or None if place else None
-    if param in ("input", "inputs") and "got `int`" in message:
+    if param == "input" and "got `int`" in message:
         return invalid(
             f"{param} has integers in it, as if it were token ids, but this server reads text: its models read the "
             "characters of words. Send strings, or lists of words. In LangChain pass "

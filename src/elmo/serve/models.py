@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo.embed.embedder import Embedder, StatePolicy
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import ConfigError
 from elmo.weights import formats, hub
-from elmo.weights.checkpoint import content_hash
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
@@ -53,7 +52,7 @@ class ServedModel:
         folder = files[0] if isinstance(files, tuple) else files
         path = os.path.abspath(model or folder)  # noqa: PTH100 - "." and ".." too; resolve() would follow a link
         name = Path(path).name
-        return cls(name, embedder, _substitutes_of(files, embedder) if has_softmax else None)
+        return cls(name, embedder, _substitutes_of(files, device) if has_softmax else None)
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -61,24 +60,18 @@ class ServedModel:
         return self.embedder.describe()
 
 
-def _substitutes_of(files: hub.Files, embedder: Embedder) -> PredictSubstitutes:
+def _substitutes_of(model: hub.Model, device: str) -> PredictSubstitutes:
     """Reads network and softmax at the first call, which only the compute thread makes."""
 
     @cache
-    def model() -> "LanguageModel":
-        from elmo.lm.named_model import language_model
+    def loaded() -> "LanguageModel":
+        from elmo.lm.named_model import load_language_model
 
-        checkpoint = formats.read(files)
-        if content_hash(checkpoint) != embedder.model_hash:
-            raise WeightFileError(
-                f"{files}: holds another model than the one that the server has loaded: it was changed meanwhile. "
-                "Start the server again."
-            )
-        return language_model(checkpoint, str(files), embedder.device)
+        return load_language_model(model, device)
 
     def predict(sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
         from elmo.lm.substitutes import substitutes
 
-        return substitutes(model(), sentence, place, count)
+        return substitutes(loaded(), sentence, place, count)
 
     return predict

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -131,30 +131,17 @@ async def results(request: Request, futures: "Sequence[asyncio.Future[R]]", dead
     """The results of the futures, in their order. The request's body must have been read.
 
     Raises what a future raises, and Refusal if the deadline passes, the server ends or the client closes its connection
-    first.
-    """
-    with until(deadline, futures):
-        watching = asyncio.create_task(_give_up_when_gone(request, futures))
-        try:
-            return [await future for future in futures]
-        finally:
-            watching.cancel()
-
-
-@contextmanager
-def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
-    """Inside the block the futures raise a Refusal when the deadline passes; at its end those left over are cancelled.
-    A task that is cancelled there raises a Refusal.
-
-    `deadline`: on the clock of time.monotonic(), which is the event loop's.
+    first. `deadline`: on the clock of time.monotonic(), which is the event loop's.
     """
     timer = asyncio.get_running_loop().call_at(deadline, _give_up, futures, too_late())
+    watching = asyncio.create_task(_give_up_when_gone(request, futures))
     try:
-        yield
+        return [await future for future in futures]
     except asyncio.CancelledError:  # the time for a graceful end is over
         raise stopping() from None
     finally:
         timer.cancel()
+        watching.cancel()
         for future in futures:
             future.cancel()
 

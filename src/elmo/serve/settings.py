@@ -24,7 +24,7 @@ class ServeLimits(Settings):
     plain_quotes: bool = True
     """Typographic quotes, apostrophes, dashes and ellipses are read as plain ones if a model's vocabulary has only
     these (default); --no-plain-quotes leaves them as they are."""
-    max_body_bytes: PositiveInt = 8_000_000
+    max_body_bytes: PositiveInt = 1_000_000
     """Maximum size of a request's body in bytes."""
     max_inputs: PositiveInt = 2048
     """Maximum number of texts in a request."""

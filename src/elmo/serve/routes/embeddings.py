@@ -1,21 +1,31 @@
 """POST /v1/embeddings: a vector for each text, in the shape of OpenAI's API. POST /v1/token_embeddings: for each text
 its tokens, their positions in it, and their vectors in every layer."""
 
-from collections.abc import Sequence
-from typing import Literal
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 import msgspec
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.embed.results.pooling import Pool
+from elmo.embed.results.pooling import Pool, normalized, pooled
+from elmo.layer_choice import LayerChoice, Layers
+from elmo.serve import encodings
 from elmo.serve.answers import invalid
 from elmo.serve.encodings import Encoding, Numbers, encoded
-from elmo.serve.inputs import Input, TextRequest
+from elmo.serve.inputs import Input, ReadTexts, TextRequest, listed, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
-from elmo.serve.vectors import Usage, VectorRequest, answer_vectors, read_request
+
+_MOST_JSON_NUMBERS = 1 << 21
+# Texts with one vector each may have more tokens: their vectors are pooled batch by batch.
+_MOST_TOKEN_VECTORS = 8192
+# A larger answer is written in another thread, so that it doesn't hold up the others.
+_MANY_NUMBERS = 1 << 16
 
 
 class _Request(TextRequest):
@@ -45,6 +55,15 @@ class TokenEmbeddingsRequest(_Request):
 
     layers: str | int | list[float] = "all"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+
+
+class Usage(msgspec.Struct):
+    """How much was computed."""
+
+    prompt_tokens: int
+    """Tokens of all texts."""
+    total_tokens: int
+    """The same: nothing is generated."""
 
 
 class Embedding(msgspec.Struct, omit_defaults=True):
@@ -92,37 +111,129 @@ class TokenEmbeddings(msgspec.Struct):
     object: Literal["list"] = "list"
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A request for vectors, with everything in it checked."""
+
+    model: ServedModel
+    texts: ReadTexts
+    layers: Layers
+    pool: Pool | None
+    """None: a vector for each token."""
+    normalize: bool
+    encoding: Encoding
+    deadline: float
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of all inputs."""
+        return sum(map(len, self.texts.sentences))
+
+    def check(self, *, as_text: bool) -> None:
+        """Raises ConfigError for layers that the model doesn't have, Refusal for more vectors than one answer holds."""
+        keeps_all = LayerChoice.of(self.layers, self.model.embedder.num_layers).keeps_all
+        vectors = self.num_tokens if self.pool is None else len(self.texts.sentences)
+        layers = self.model.embedder.num_layers if keeps_all else 1
+        numbers = vectors * layers * self.model.embedder.layer_dim
+        if as_text and numbers > _MOST_JSON_NUMBERS:
+            raise invalid(
+                f"the answer would have {numbers:,} numbers, but at most {_MOST_JSON_NUMBERS:,} are written as text. "
+                "Send fewer texts, ask for fewer layers, or take them in binary: encoding_format 'base64', or the "
+                f"header 'Accept: {encodings.SAFETENSORS}'.",
+                "input",
+                "answer_too_large",
+            )
+        if self.pool is None and self.num_tokens > _MOST_TOKEN_VECTORS:
+            raise invalid(
+                f"the texts have {self.num_tokens:,} tokens, but at most {_MOST_TOKEN_VECTORS:,} get a vector each in "
+                "one answer. Send fewer texts at a time, ask for one vector per text (pool 'mean'), or use 'elmo "
+                "embed'.",
+                "input",
+                "too_many_tokens",
+            )
+
+    def result(self, array: np.ndarray) -> np.ndarray:
+        """An input's vectors as the client asked for them."""
+        array = pooled(array, self.pool)
+        return normalized(array) if self.normalize else array
+
+    def facts(self) -> dict[str, str]:
+        """The metadata of a file of vectors; `tokens` is JSON, a list of tokens for each input."""
+        return {
+            "model": self.model.name,
+            "model_hash": self.model.description["model_hash"],
+            "layers": LayerChoice.of(self.layers, self.model.embedder.num_layers).name,
+            "pool": self.pool or "none",
+            "tokens": json.dumps(self.texts.sentences, ensure_ascii=False),
+        }
+
+
 async def answer(request: Request) -> Response:
     deadline = service_of(request).deadline()
-    body, model, texts = await read_request(request, EmbeddingsRequest, "input")
-    require_dimensions(body.dimensions, model)
+    body, model, texts = await _read(request, EmbeddingsRequest)
+    _require_dimensions(body.dimensions, model)
     pool, encoding = None if body.pool == "none" else body.pool, body.encoding_format or "float"
     if pool is not None:
-        require_one_vector(body.layers, texts.sentences, "input")
-    asked = VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline)
+        _require_one_vector(body.layers, texts.sentences)
+    asked = _Asked(model, texts, body.layers, pool, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> Embedding:
         shape = list(array.shape) if pool is None else None
         return Embedding(index, encoded(array, encoding), shape)  # type: ignore[arg-type] - ready JSON
 
-    return await answer_vectors(request, asked, item, Embeddings)
+    return await _answer(request, asked, item, Embeddings)
 
 
 async def answer_tokens(request: Request) -> Response:
     deadline = service_of(request).deadline()
-    body, model, texts = await read_request(request, TokenEmbeddingsRequest, "input")
+    body, model, texts = await _read(request, TokenEmbeddingsRequest)
     encoding = body.encoding_format or "float"
-    asked = VectorRequest(model, texts, body.layers, None, body.normalize, encoding, deadline)
+    asked = _Asked(model, texts, body.layers, None, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> TokenEmbedding:
         tokens, spans = texts.sentences[index], texts.spans[index]
         return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, encoding))  # type: ignore[arg-type]
 
-    return await answer_vectors(request, asked, item, TokenEmbeddings)
+    return await _answer(request, asked, item, TokenEmbeddings)
 
 
-def require_dimensions(dimensions: int | None, model: ServedModel) -> None:
-    """Raises Refusal unless they are the model's, or left out."""
+R = TypeVar("R", bound=_Request)
+
+
+async def _read(request: Request, expected: type[R]) -> tuple[R, ServedModel, ReadTexts]:
+    """The body, the model that it names, and its texts."""
+    service = service_of(request)
+    body = await service.read(request, expected)
+    model = service.model(body.model)
+    texts = listed(body.input, "input", service.settings)
+    return body, model, await read_texts(texts, body.tokenizer, model, service.settings)
+
+
+async def _answer(
+    request: Request,
+    asked: _Asked,
+    item: Callable[[int, np.ndarray], object],
+    whole: type[Embeddings | TokenEmbeddings],
+) -> Response:
+    """`item`: (index of the input, its result) -> its part of `whole`, the JSON answer."""
+    media_type = encodings.accepted(",".join(request.headers.getlist("accept")))
+    asked.check(as_text=asked.encoding == "float" and media_type == encodings.JSON)
+    arrays = await service_of(request).embed(
+        request, asked.model, asked.texts.sentences, asked.layers, asked.deadline, then=asked.result
+    )
+
+    def body() -> bytes:
+        if media_type == encodings.SAFETENSORS:
+            return encodings.safetensors_file(arrays, asked.facts())
+        items = [item(index, array) for index, array in enumerate(arrays)]
+        return msgspec.json.encode(whole(items, asked.model.name, Usage(asked.num_tokens, asked.num_tokens)))
+
+    is_large = sum(array.size for array in arrays) > _MANY_NUMBERS
+    content = await asyncio.to_thread(body) if is_large else body()
+    return Response(content, media_type=media_type, headers=asked.texts.headers)
+
+
+def _require_dimensions(dimensions: int | None, model: ServedModel) -> None:
     available = model.embedder.layer_dim
     if dimensions not in (None, available):
         raise invalid(
@@ -132,8 +243,7 @@ def require_dimensions(dimensions: int | None, model: ServedModel) -> None:
         )
 
 
-def require_one_vector(layers: object, sentences: Sequence[Sequence[str]], field: str) -> None:
-    """Raises Refusal where the texts of this field can't get one vector each."""
+def _require_one_vector(layers: object, sentences: list[list[str]]) -> None:
     if layers == "all":
         raise invalid(
             "layers is 'all', but an embedding is one vector. Use 'average', 'top', an index or a weight for each "
@@ -143,7 +253,7 @@ def require_one_vector(layers: object, sentences: Sequence[Sequence[str]], field
     for place, sentence in enumerate(sentences):
         if not sentence:
             raise invalid(
-                f"{field}[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
-                field,
+                f"input[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
+                "input",
                 "empty",
             )

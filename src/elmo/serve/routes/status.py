@@ -1,6 +1,6 @@
-"""GET /health, /ready, /info, /v1/models and /metrics: what the server is and whether it can work."""
+"""GET /health, /ready, /v1/models and /metrics: what the server is and whether it can work."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from starlette.requests import Request
@@ -10,7 +10,6 @@ from elmo.serve.answers import Refusal, json_answer
 from elmo.serve.metrics import CONTENT_TYPE
 from elmo.serve.models import ServedModel
 from elmo.serve.service import Service, service_of
-from elmo.version import __version__
 
 
 class Status(msgspec.Struct):
@@ -45,27 +44,6 @@ class Models(msgspec.Struct):
     object: Literal["list"] = "list"
 
 
-class Limits(msgspec.Struct):
-    """The limits of a request; see ServeSettings."""
-
-    max_body_bytes: int
-    max_inputs: int
-    max_tokens: int
-    max_queued_tokens: int
-    max_batch_tokens: int
-    deadline_seconds: float
-
-
-class Info(msgspec.Struct):
-    """What runs here."""
-
-    version: str
-    tokenizer: str
-    limits: Limits
-    models: dict[str, dict[str, Any]]
-    """Name -> `Embedder.describe()`."""
-
-
 async def health(request: Request) -> Response:
     return json_answer(Status("ok"))
 
@@ -90,14 +68,6 @@ async def models(request: Request) -> Response:
 async def model(request: Request) -> Response:
     service = service_of(request)
     return json_answer(_model(service.model(request.path_params["name"]), service))
-
-
-async def info(request: Request) -> Response:
-    service = service_of(request)
-    settings = service.settings
-    limits = Limits(**{name: getattr(settings, name) for name in Limits.__struct_fields__})
-    described = {name: model.description for name, model in service.models.items()}
-    return json_answer(Info(__version__, settings.tokenizer, limits, described))
 
 
 async def metrics(request: Request) -> Response:

@@ -9,12 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import invalid, json_answer
-from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, require_room, tokenize_by
+from elmo.serve.inputs import ReadTexts, Text, TextRequest, read_texts, require_room
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.text.reading.as_trained import composed
-from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ class SubstitutesRequest(TextRequest):
     """A sentence, and the place that is meant."""
 
     input: Text
-    """A text with one token in brackets, "The [bank] was steep .", which the tokenizer "auto" splits; or, with `place`,
-    a text or a list of tokens."""
+    """A text with one token in brackets, "The [bank] was steep .", which is always split as by "auto"; or, with
+    `place`, a text or a list of tokens."""
     place: int | None = None
     """Which of the tokens, from 0; null: the one in brackets."""
     count: int = 10
@@ -94,12 +93,6 @@ async def _sentence(
         return texts, texts.sentences[0], body.place
     if not isinstance(body.input, str):
         raise invalid("place is missing, so no token of the list is meant. Send its number, from 0.", "place")
-    if (name := tokenize_by(body.tokenizer, settings)[0]) != AUTO:
-        raise invalid(
-            f"tokenizer is {name!r}, but the text around a token in brackets is split by {AUTO!r}. Use that, or send "
-            "the text without brackets and the token's number, from 0, as place.",
-            "tokenizer",
-        )
     require_room(body.input, settings.max_tokens, "input", settings)
     tokens, place = await asyncio.to_thread(lambda text: marked(composed(text)[0]), body.input)
     texts = await read_texts({"input": tokens}, None, model, settings)
