@@ -218,7 +218,7 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
     text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
     found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert [language for language, _ in found].count("python") == 7
-    assert [language for language, _ in found].count("sh") == 4
+    assert [language for language, _ in found].count("sh") == 3
     for language, block in found:
         if language == "sh":
             for line in block.splitlines():
