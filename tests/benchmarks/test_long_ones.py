@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("script", ["vectors/allennlp_speed.py", "vectors/approximate_index.py", "faults/ranks.py"])
+@pytest.mark.parametrize("script", ["vectors/allennlp_speed.py", "faults/ranks.py"])
 def test_a_script_finds_what_it_imports(script: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, f"benchmarks/{script}", "--help"]

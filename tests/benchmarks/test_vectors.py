@@ -67,10 +67,6 @@ def test_javascript_runs_beside_the_engine(run) -> None:
         assert f"| {model} | exact | all | one by one | " in record
 
 
-def test_maxsim_stands_beside_its_product(run) -> None:
-    assert "The slowest takes" in run("vectors/maxsim.py", "--pairs", "1")
-
-
 @pytest.mark.usefixtures("shared")
 def test_the_engines_table_has_a_row_and_a_peak(run) -> None:
     flags = ["--sizes", "small", "--dtypes", "float32", "--calls", "64", "--instructions", "all", "--threads", "1"]

@@ -1,8 +1,7 @@
-"""sentence-transformers: ElmoModule, the first module of a SentenceTransformer or a MultiVectorEncoder.
+"""sentence-transformers: ElmoModule, the first module of a SentenceTransformer.
 
     model = SentenceTransformer(modules=elmo_modules("small-en"))
     model.encode(["The bank was steep ."])
-    MultiVectorEncoder(modules=elmo_modules("small-en", pool=None))  # a vector for each token
 
 With `layers="mix"` the scalar mix is trained by any of the library's losses; the biLM never is.
 """
@@ -28,7 +27,7 @@ from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import is_column
 
 try:
-    from sentence_transformers import MultiVectorEncoder, SentenceTransformer
+    from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import InputModule
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
     from sentence_transformers.sentence_transformer.modules.pooling import PoolingMode
@@ -47,11 +46,11 @@ class ElmoModule(InputModule):
 
     `layers`: as for `Embedder.embed`; or "mix": gamma * sum_k softmax(weights)_k * layer_k, both trained. `tokenizer`:
     "auto", "unicode", "whitespace" or "module:function", and `plain_quotes`: as for `Embedder.embed_text`. `model`,
-    `dtype`, `state`, `model_hash`: see `ModelReference`. `tokenwise`: for a `MultiVectorEncoder`, where a text without
-    tokens has no vectors; otherwise it has one of zeros, so that all poolings give zeros.
+    `dtype`, `state`, `model_hash`: see `ModelReference`. A text without tokens has one vector of zeros, so that all
+    poolings give zeros.
     """
 
-    config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash", "tokenwise"]
+    config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash"]
     save_in_root = False
 
     @known_keywords
@@ -65,7 +64,6 @@ class ElmoModule(InputModule):
         dtype: str = "float32",
         state: State = "zero",
         model_hash: str | None = None,
-        tokenwise: bool = False,
     ) -> None:
         super().__init__()
         self.reference = ModelReference(model, dtype, state, model_hash)
@@ -73,7 +71,7 @@ class ElmoModule(InputModule):
         self.dim = self.reference.dim("average" if is_mix else layers)  # refuses what chooses no layers
         self.layers = layers if isinstance(layers, str) else np.asarray(layers).tolist()  # as JSON has them
         self.tokenizer_name, self.dtype, self.state = tokenizer_name, dtype, state
-        self.plain_quotes, self.tokenwise = plain_quotes, tokenwise
+        self.plain_quotes = plain_quotes
         self.weights = self.gamma = None
         if is_mix:
             self.weights = nn.Parameter(torch.zeros(self.reference.embedder.num_layers))
@@ -107,8 +105,8 @@ class ElmoModule(InputModule):
             (begin,) = self._tokens([prompt])
             length_of_prompt = {"prompt_length": len(begin)}
             tokens = [[*begin, *row] for row in tokens]
-        lengths = torch.tensor([max(len(row), 0 if self.tokenwise else 1) for row in tokens])
-        places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
+        lengths = torch.tensor([max(1, len(row)) for row in tokens])
+        places = torch.arange(int(lengths.max())).expand(len(tokens), -1)
         mask = (places < lengths[:, None]).long()
         return {"input_ids": places.contiguous(), "attention_mask": mask, "tokens": tokens, **length_of_prompt}
 
@@ -152,38 +150,34 @@ class ElmoModule(InputModule):
         return module
 
 
-def _take_columns(library_class: type[SentenceTransformer] | type[MultiVectorEncoder]) -> None:
+def _take_columns() -> None:
     """The library takes what is neither a list nor an array for one text: a column of texts would get one vector."""
-    usual = library_class.is_singular_input
+    usual = SentenceTransformer.is_singular_input
 
-    def is_one_text(self: SentenceTransformer | MultiVectorEncoder, inputs: Any) -> Any:
+    def is_one_text(self: SentenceTransformer, inputs: Any) -> Any:
         if isinstance(next(iter(self), None), ElmoModule) and (is_column(inputs) or isinstance(inputs, Iterator)):
             return False
         return usual(self, inputs)
 
-    library_class.is_singular_input = is_one_text
+    SentenceTransformer.is_singular_input = is_one_text
 
 
-_take_columns(SentenceTransformer)
-_take_columns(MultiVectorEncoder)
+_take_columns()
 
 
 def elmo_modules(
-    model: str | None = None, *, pool: PoolingMode | None = "mean", normalize: bool = True, **settings: Any
+    model: str | None = None, *, pool: PoolingMode = "mean", normalize: bool = True, **settings: Any
 ) -> list[nn.Module]:
     """ElmoModule, pooling and perhaps normalizing, for `SentenceTransformer(modules=...)`.
 
-    `pool`: a mode of the library's `Pooling` ("mean", "max", ...); None: a vector for each token, for
-    `MultiVectorEncoder(modules=...)`. `settings`: the arguments of `ElmoModule`.
+    `pool`: a mode of the library's `Pooling` ("mean", "max", ...). `settings`: the arguments of `ElmoModule`.
     """
-    first = ElmoModule(model, **{"tokenwise": pool is None, **settings})
-    if pool is None:
-        return [first, *([Normalize(module_input_name="token_embeddings")] if normalize else [])]
+    first = ElmoModule(model, **settings)
     return [first, Pooling(first.dim, pool), *([Normalize()] if normalize else [])]
 
 
-def load(folder: str | Path) -> SentenceTransformer | MultiVectorEncoder:
-    """A SentenceTransformer, or a MultiVectorEncoder, that was saved with an ElmoModule.
+def load(folder: str | Path) -> SentenceTransformer:
+    """A SentenceTransformer that was saved with an ElmoModule.
 
     `SentenceTransformer(folder)` refuses classes from outside of the library without `trust_remote_code=True`, even of
     an installed package; here only this class and the library's own are made. Raises WeightFileError for a folder of
@@ -200,8 +194,7 @@ def load(folder: str | Path) -> SentenceTransformer | MultiVectorEncoder:
     classes = [_class(name, folder) for name in types]
     modules = [one.load(str(folder), subfolder=place) for one, place in zip(classes, places, strict=True)]
     settings = read_json(folder / "config_sentence_transformers.json")
-    kind = MultiVectorEncoder if settings.get("model_type") == MultiVectorEncoder.model_type else SentenceTransformer
-    return kind(modules=modules, **{name: settings[name] for name in _KEPT if settings.get(name)})
+    return SentenceTransformer(modules=modules, **{name: settings[name] for name in _KEPT if settings.get(name)})
 
 
 def _class(name: str, folder: Path) -> Any:

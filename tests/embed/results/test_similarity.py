@@ -1,7 +1,5 @@
 """Cosines, and the nearest vectors, against the plain definition."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,55 +94,11 @@ def test_maxsim_is_its_definition_for_texts_of_any_length(queries, documents, di
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_maxsim_of_padded_texts_with_masks_is_that_of_the_texts():
-    random = np.random.default_rng(3)
-    asked, known = texts(random, 3, 5, 4), texts(random, 4, 9, 4)
-
-    def padded(arrays):
-        longest = max(map(len, arrays))
-        filled = [np.pad(array, ((0, longest - len(array)), (0, 0)), constant_values=9) for array in arrays]
-        return np.stack(filled), np.array([np.arange(longest) < len(array) for array in arrays])
-
-    (a, a_mask), (b, b_mask) = padded(asked), padded(known)
-    found = maxsim(a, b, query_masks=a_mask, document_masks=b_mask.astype(int))
-    np.testing.assert_allclose(found, maxsim(asked, known), atol=1e-6)
-    without_first = [np.arange(len(array)) > 0 for array in known]
-    expected = maxsim(asked, [array[1:] for array in known])
-    np.testing.assert_allclose(maxsim(asked, known, document_masks=without_first), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(("query_tokens", "document_tokens"), [(1, 1), (3, 2), (7, 5), (10_000, 10_000)])
-def test_maxsim_does_not_depend_on_its_blocks(monkeypatch, query_tokens, document_tokens):
-    """Neither where texts are longer than a block."""
-    random = np.random.default_rng(1)
-    asked, known = texts(random, 6, 8, 4), texts(random, 9, 20, 4)
-    expected = [[plain_maxsim(a, b) for b in known] for a in asked]
-    monkeypatch.setattr(module, "_QUERY_TOKENS", query_tokens)
-    monkeypatch.setattr(module, "_DOCUMENT_TOKENS", document_tokens)
-    np.testing.assert_allclose(maxsim(asked, known), expected, atol=2e-6)
-
-
 @pytest.mark.parametrize("scale", [1e-30, 1e-12, 1, 1e12, 1e30])
 def test_maxsim_of_very_short_and_long_vectors_is_exact(scale):
     asked = [np.array([[3, 4], [0, 1]], np.float32)]
     known = [np.array([[6, 8], [0, 0]], np.float32) * np.float32(scale), np.zeros((2, 2), np.float32)]
     np.testing.assert_allclose(maxsim(asked, known), [[1 + 0.8, 0]], atol=1e-6)
-
-
-@pytest.mark.parametrize("has_masks", [False, True])
-def test_maxsim_makes_no_second_copy_of_documents_to_convert_or_mask_them(has_masks):
-    chance = np.random.default_rng(0)
-    known = chance.standard_normal((4000, 20, 64)).astype(np.float32 if has_masks else np.float16)
-    masks = chance.random((4000, 20)) < 0.9 if has_masks else None
-    asked = [chance.standard_normal((3, 64))]
-    maxsim(asked, known[:1], document_masks=None if masks is None else masks[:1])  # imports and checks of types
-    tracemalloc.start()
-    found = maxsim(asked, known, document_masks=masks)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < known.size * 4 / 3  # a copy in float32 would be 20 MB
-    rows = known[7] if masks is None else known[7][masks[7]]
-    np.testing.assert_allclose(found[0, 7], plain_maxsim(asked[0], rows), atol=1e-6)
 
 
 def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
@@ -155,9 +109,6 @@ def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
         (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] must have the shape .*one layer"),
         (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
         (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] has values that are not finite"),
-        (lambda: maxsim([one], [one], query_masks=[]), "there are 1 queries, but 0 masks"),
-        (lambda: maxsim([one], [one], document_masks=[[1]]), r"mask of documents\[0\] must .*got shape \(1,\)"),
-        (lambda: maxsim([one], [one], document_masks=[[0.5, 1]]), r"must have the shape \(2,\): True for each token"),
     ):
         with pytest.raises(ConfigError, match=message):
             call()

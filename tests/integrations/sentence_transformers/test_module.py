@@ -8,12 +8,12 @@ import pytest
 library = pytest.importorskip("sentence_transformers")
 
 import torch  # noqa: E402
-from sentence_transformers import MultiVectorEncoder, SentenceTransformer, SentenceTransformerTrainer  # noqa: E402
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer  # noqa: E402
 from sentence_transformers.sentence_transformer import losses  # noqa: E402
 from sentence_transformers.sentence_transformer.modules import Pooling  # noqa: E402
 from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments  # noqa: E402
 
-from elmo import Embedder, maxsim  # noqa: E402
+from elmo import Embedder  # noqa: E402
 from elmo.errors import ConfigError, WeightFileError  # noqa: E402
 from elmo.integrations.sentence_transformers import ElmoModule, elmo_modules, load  # noqa: E402
 
@@ -202,55 +202,3 @@ def test_raw_text_is_read_by_rules_unless_it_shows_its_tokens(tiny_model):
     model = made(tiny_model)
     read = [model.encode([text], output_value=None)[0]["tokens"][0] for text in ("It didn't rain.", "It didn't rain .")]
     assert read == [["It", "did", "n't", "rain", "."], ["It", "didn't", "rain", "."]]
-
-
-def multi(model: str, **settings) -> MultiVectorEncoder:
-    return MultiVectorEncoder(modules=elmo_modules(model, pool=None, **settings), device="cpu")
-
-
-def test_a_multi_vector_encoder_has_the_embedders_vectors_and_scores(tiny_model):
-    queries, documents = ["the cat", "밥"], [text for text in TEXTS if text]
-    embedder = Embedder.from_pretrained(tiny_model)
-    model, plain = multi(tiny_model), multi(tiny_model, normalize=False)
-    found = plain.encode_document([*documents, ""], convert_to_numpy=True)
-    expected = embedder.embed([text.split() for text in [*documents, ""]], "average")
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
-    scores = model.similarity(model.encode_query(queries), model.encode_document(documents))
-    of_ours = maxsim(embedder.embed([text.split() for text in queries], "average"), expected[:-1])
-    np.testing.assert_allclose(scores.numpy(), of_ours, atol=1e-6)
-
-
-def test_a_multi_vector_encoder_takes_columns_and_is_saved_and_loaded(tiny_model, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    model = multi(tiny_model, layers="mix")
-    with torch.no_grad():
-        model[0].weights.copy_(torch.tensor([1.0, -2.0, 0.5]))
-    before = model.encode_document(pandas.Series(TEXTS))
-    assert len(before) == len(model.encode_query(text for text in TEXTS)) == len(TEXTS)
-    model.save(str(tmp_path / "saved"))
-    again = load(tmp_path / "saved")
-    assert isinstance(again, MultiVectorEncoder)
-    for one, other in zip(again.encode_document(TEXTS), before, strict=True):
-        assert torch.equal(one, other)
-
-
-def test_training_a_multi_vector_encoder_moves_the_mix(tiny_model, tmp_path):
-    from datasets import Dataset
-    from sentence_transformers import MultiVectorEncoderTrainer, MultiVectorEncoderTrainingArguments
-    from sentence_transformers.multi_vector_encoder.losses import MultiVectorMultipleNegativesRankingLoss
-
-    model = multi(tiny_model, layers="mix")
-    data = Dataset.from_dict({"query": ["a cat", "a dog"] * 20, "document": ["the cat sat", "the bank"] * 20})
-    arguments = MultiVectorEncoderTrainingArguments(
-        output_dir=str(tmp_path / "run"),
-        max_steps=5,
-        per_device_train_batch_size=2,
-        learning_rate=0.1,
-        report_to=[],
-        use_cpu=True,
-        save_strategy="no",
-    )
-    loss = MultiVectorMultipleNegativesRankingLoss(model)
-    MultiVectorEncoderTrainer(model=model, args=arguments, train_dataset=data, loss=loss).train()
-    assert model[0].weights.detach().abs().max() > 0

@@ -8,7 +8,6 @@ import numpy as np
 
 from elmo.analysis.encoders import token_layers
 from elmo.analysis.neighbors import index_files as files
-from elmo.analysis.neighbors.approximate import require_enough, require_library, write_layer
 from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
@@ -20,8 +19,8 @@ from elmo.text.word_list import has_surrogate
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
 
-DEFAULT_TOKENS, MOST_TOKENS, MOST_APPROXIMATE = 200_000, 1_000_000, 100_000_000
-_REPLACEABLE = frozenset({files.FACTS_FILE, *files.file_names(64, approximate=True)})
+DEFAULT_TOKENS, MOST_TOKENS = 200_000, 1_000_000
+_REPLACEABLE = frozenset({files.FACTS_FILE, *files.file_names(64)})
 
 
 def build_index(
@@ -34,7 +33,6 @@ def build_index(
     max_tokens: int = DEFAULT_TOKENS,
     sample: bool = False,
     seed: int = 0,
-    approximate: bool = False,
     force: bool = False,
     progress: Progress | bool = False,
 ) -> IndexFacts:
@@ -42,28 +40,22 @@ def build_index(
 
     `max_tokens`: whole sentences are taken up to this many tokens: the first ones of the text, or with `sample` ones
     drawn from all of it (by `seed`, so that the same text always gives the same index). `model`, `source`: names that
-    are recorded. `approximate`: also write what FAISS finds neighbors by, for indices of more than a million tokens.
-    `progress`: receives the sentences that are read and embedded; True: bars on stderr. `force`
-    replaces an existing index.
+    are recorded. `progress`: receives the sentences that are read and embedded; True: bars on stderr. `force` replaces
+    an existing index.
     Raises ConfigError for impossible limits and a negative seed, TextError for a text without tokens, OutputError if
-    `folder` exists, MissingExtraError for `approximate` without FAISS.
+    `folder` exists.
     """
-    _require_sense(max_tokens, embedder, approximate)
+    _require_sense(max_tokens, embedder)
     require_value("seed", seed, Seed)
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
         chosen, in_source = _chosen(_whole(read.each(sentences), source), max_tokens, sample, seed)
         read.finish()
         num_tokens = sum(map(len, chosen))
-        if approximate:
-            require_enough(num_tokens)
         size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
         with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
             words = _write_text(unfinished, chosen)
-            layers = _write_layers(unfinished, chosen, words, embedder, reported)
-            for layer, array in enumerate(layers[1:] if approximate else (), start=1):
-                write_layer(array, unfinished / files.approximate_file(layer))
-            names = files.file_names(embedder.num_layers, approximate=approximate)
+            _write_layers(unfinished, chosen, words, embedder, reported)
             facts = IndexFacts(
                 schema=files.SCHEMA,
                 model=model,
@@ -75,23 +67,19 @@ def build_index(
                 num_layers=embedder.num_layers,
                 dim=embedder.layer_dim,
                 tokens_in_source=in_source,
-                sha256={name: file_hash(unfinished / name) for name in names},
+                sha256={name: file_hash(unfinished / name) for name in files.file_names(embedder.num_layers)},
             )
             files.write_facts(unfinished, facts)
     return facts
 
 
-def _require_sense(max_tokens: int, embedder: "Embedder", approximate: bool) -> None:
-    most = MOST_APPROXIMATE if approximate else MOST_TOKENS
+def _require_sense(max_tokens: int, embedder: "Embedder") -> None:
     require_value("max_tokens", max_tokens, PositiveInt)
-    if max_tokens > most:
-        how, other = ("approximately", "") if approximate else ("exactly", ", or build it with --approximate")
+    if max_tokens > MOST_TOKENS:
         raise ConfigError(
-            f"max_tokens is {max_tokens:,}, but an index that is searched {how} holds 1 to {most:,} tokens. Take a "
-            f"sample{other}."
+            f"max_tokens is {max_tokens:,}, but an index holds 1 to {MOST_TOKENS:,} tokens, because all are compared. "
+            "Take a sample of the text."
         )
-    if approximate:
-        require_library()
     if embedder.state == "carry":
         raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
 
@@ -160,7 +148,7 @@ def _write_layers(
     words: dict[str, int],
     embedder: "Embedder",
     progress: Progress,
-) -> list[np.memmap]:
+) -> None:
     num_tokens = sum(map(len, sentences))
     rows = [len(words), *[num_tokens] * (embedder.num_layers - 1)]
     arrays = [
@@ -186,4 +174,3 @@ def _write_layers(
     np.save(folder / files.LENGTHS_FILE, lengths)
     for array in arrays:
         array.flush()
-    return arrays

@@ -1,4 +1,4 @@
-"""ContextIndex: the vectors of every token of a text, by layer, searched exactly, or by FAISS where it has its files.
+"""ContextIndex: the vectors of every token of a text, by layer, searched exactly.
 
     index.json       schema, model, counts, SHA-256 of every other file
     sentences.txt    one tokenized sentence per line
@@ -8,7 +8,6 @@
     lengths.npy      (layers, tokens) float32: lengths of the vectors before they were made unit vectors
     layer-0.npy      (words, dim) float16 unit vectors: layer 0 doesn't depend on the sentence
     layer-1.npy ...  (tokens, dim) float16 unit vectors
-    layer-1.faiss    see `approximate`; only if the index was built for it
 
 Vectors are memory-mapped, and checked before a layer is first used; those of a layer that is searched are kept in
 memory as float32 if all of them fit into `MEMORY_BYTES`. Searching never changes an index, so any number of threads may
@@ -28,7 +27,7 @@ from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
 from elmo.setting_checks import PositiveInt, require_value
-from elmo.shapes import Bool, Float, Int
+from elmo.shapes import Float, Int
 
 # 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
 # fast as with a conversion from float16.
@@ -135,8 +134,6 @@ class ContextIndex:
             occurrence in a sentence without a nearer hit.
         `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
         `not_sentence`: the query's own sentence, which is left out wherever the text has it.
-        An index that was built with `approximate` answers for a layer from 1 on, without `center`, from the tokens that
-        FAISS finds, unless they hold fewer than `count` hits: a hit may be missing, but each cosine is exact.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, a vector of
@@ -152,33 +149,10 @@ class ContextIndex:
             tokens = np.flatnonzero(is_word)
             cosines = self._few_cosines(tokens, layer, direction)
             return self._best(cosines, count, {not_sentence}, each_word_once=False, tokens=tokens)
-        if self.facts.is_approximate and isinstance(layer, Layer) and self._checked(layer) > 0 and not center:
-            allowed = ~is_word if which == "other" else None
-            hits = self._found(direction, self._checked(layer), count, {not_sentence}, allowed)
-            if len(hits) == count:
-                return hits
         excluded = is_word if which == "other" else ~is_word if which == "same" else False
         compared = self._centered(vector, layer) if center else self._cosines(direction, layer)
         cosines = np.where(excluded, -np.inf, compared)
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
-
-    def _found(
-        self,
-        direction: Float[np.ndarray, " dim"],
-        layer: int,
-        count: int,
-        left_out: set[tuple[str, ...] | None],
-        allowed: Bool[np.ndarray, " tokens"] | None,
-    ) -> list[Hit]:
-        """The best of the tokens that FAISS finds. With `allowed`, only these count, each word once."""
-        hits: list[Hit] = []
-        for tokens in self._layers.candidates(layer).tokens(direction):
-            tokens = tokens if allowed is None else tokens[allowed[tokens]]
-            cosines = self.vectors(tokens, layer) @ direction
-            hits = self._best(cosines, count, left_out, each_word_once=allowed is not None, tokens=tokens)
-            if len(hits) == count:
-                break
-        return hits
 
     def _few_cosines(
         self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights, direction: Float[np.ndarray, " dim"]

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo.analysis.neighbors.approximate import Candidates
 from elmo.disk.arrays import ArraysError, mapped
 from elmo.disk.bounded import file_hash, read_bytes
 from elmo.disk.json_file import read_json
@@ -52,11 +51,6 @@ class IndexFacts:
     sha256: dict[str, str]
     """Of each file but this one."""
 
-    @property
-    def is_approximate(self) -> bool:
-        """Whether it has the files of an approximate search."""
-        return approximate_file(1) in self.sha256
-
 
 @dataclass(frozen=True)
 class IndexFiles:
@@ -80,8 +74,6 @@ class CheckedLayers:
         paths = [folder / layer_file(layer) for layer in range(facts.num_layers)]
         self._stored = [_array(path, "float16", (count, facts.dim)) for path, count in zip(paths, rows, strict=True)]
         self._sums = {layer: (path, facts.sha256[path.name]) for layer, path in enumerate(paths)}
-        self._folder, self._facts = folder, facts
-        self._candidates: dict[int, Candidates] = {}
         self._lock = threading.Lock()
         self.num_values = sum(rows) * facts.dim
         """Of all layers together."""
@@ -98,27 +90,13 @@ class CheckedLayers:
                     del self._sums[layer]
         return self._stored[layer]
 
-    def candidates(self, layer: int) -> Candidates:
-        """Of a layer from 1 on, where the index has them. Raises TextError if the file was changed."""
-        with self._lock:
-            if layer not in self._candidates:
-                path = self._folder / approximate_file(layer)
-                _require_sum(path, self._facts.sha256[path.name])
-                self._candidates[layer] = Candidates(path)
-            return self._candidates[layer]
-
 
 def layer_file(layer: int) -> str:
     """The name of a layer's file."""
     return f"layer-{layer}.npy"
 
 
-def approximate_file(layer: int) -> str:
-    """The name of the file by which a layer is searched approximately, if the index has it."""
-    return f"layer-{layer}.faiss"
-
-
-def file_names(num_layers: int, *, approximate: bool = False) -> list[str]:
+def file_names(num_layers: int) -> list[str]:
     """All files of an index but index.json."""
     return [
         SENTENCES_FILE,
@@ -127,7 +105,6 @@ def file_names(num_layers: int, *, approximate: bool = False) -> list[str]:
         STARTS_FILE,
         LENGTHS_FILE,
         *map(layer_file, range(num_layers)),
-        *map(approximate_file, range(1, num_layers if approximate else 0)),
     ]
 
 
@@ -167,9 +144,7 @@ def _facts(folder: Path) -> IndexFacts:
         if facts.schema != SCHEMA or not all(type(count) is int and count > 0 for count in counts):
             raise ValueError
         # Each file has its hash here, so a number of layers that is made up is refused before files are looked for.
-        if facts.num_layers >= len(facts.sha256) or set(facts.sha256) != set(
-            file_names(facts.num_layers, approximate=facts.is_approximate)
-        ):
+        if facts.num_layers >= len(facts.sha256) or set(facts.sha256) != set(file_names(facts.num_layers)):
             raise ValueError
     except (WeightFileError, ValueError, KeyError, TypeError):
         raise _damaged(path, f"is not a description of an index of schema {SCHEMA}") from None

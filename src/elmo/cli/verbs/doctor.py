@@ -36,7 +36,6 @@ EXTRAS = {
     "data": "vectors in Parquet files and pandas tables",
     "analysis": "analyses and figures",
     "static": "training static word vectors: elmo static",
-    "faiss": "context indexes of many millions of tokens: elmo index --approximate",
     "translation": "BLEU of CoVe's translations: elmo cove --test",
     "onnx": "models for other languages: elmo convert --to onnx",
     "tensorboard": "live curves of a run: elmo pretrain --log tensorboard",

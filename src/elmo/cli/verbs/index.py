@@ -38,13 +38,11 @@ class Arguments:
     """Folder to make."""
     model: ModelOption = None
     tokens: int = 200_000
-    """Maximum number of tokens in the index; only whole sentences are indexed."""
+    """Maximum number of tokens in the index, up to 1,000,000; only whole sentences are indexed."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int | None = None
     """Random seed of --sample (default: 0)."""
-    approximate: bool = False
-    """Let FAISS find the neighbors, approximately: for more than a million tokens (pip install 'pyelmo[faiss]')."""
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
     encoding: str = "utf-8"
@@ -80,7 +78,6 @@ def main(argv: list[str]) -> int:
         max_tokens=arguments.tokens,
         sample=arguments.sample,
         seed=arguments.seed or 0,
-        approximate=arguments.approximate,
         force=arguments.force,
         progress=not arguments.quiet,
     )
