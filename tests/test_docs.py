@@ -232,6 +232,7 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
         printed = capsys.readouterr().out.splitlines()
         promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
         assert printed[len(printed) - len(promised) :] == promised
+    assert run_line("elmo embed corpus.txt -o corpus.h5 --layers average") == 0
     assert (place / "corpus.h5").read_bytes() == (place / "workers.h5").read_bytes()
 
 
