@@ -19,7 +19,7 @@ OTHERS = ("", "text", "json", "toml", "ini", "nginx", "java", "csharp", "rust", 
 
 RUN_BY = {
     "README.md": "tests/test_readme.py",
-    "docs/analysis.md": "tests/analysis/test_page.py",
+    "docs/analysis.md": "paper/tests/pages/test_analysis_page.py",
     "docs/coming-from.md": "tests/test_docs.py",
     "docs/elmo-in-your-model.md": "tests/test_docs.py",
     "docs/explorer.md": "tests/test_docs.py",
@@ -80,12 +80,12 @@ NOT_RUN = {
     ): "takes 22 minutes; tests/runs mixes small texts",
     (
         "docs/reproduction.md",
-        "python runs/six_tasks/finetuned.py",
-    ): "takes half an hour; tests/runs/six_tasks/test_finetuned.py tunes a small model, and test_tables.py compares",
+        "elmo-paper finetuned",
+    ): "takes half an hour; paper/tests/queue/test_finetuned.py tunes a small model, and test_tables.py compares",
     (
         "docs/reproduction.md",
         "elmo static TEXT",
-    ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
+    ): "takes days; paper/tests/queue runs the queue with tasks of a second",
     (
         "docs/search.md",
         "python runs/quality/retrieval.py",
@@ -140,7 +140,7 @@ def test_no_reason_is_out_of_date() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_blocks_that_are_no_code_hold_no_commands(page: Path) -> None:
     for language, block in blocks(page):
-        commands = re.findall(r"^(?:elmo|python|torchrun) .*", block, flags=re.MULTILINE)
+        commands = re.findall(r"^(?:elmo|elmo-paper|python|torchrun) .*", block, flags=re.MULTILINE)
         assert language in (*CODE, "ini") or not commands, f"{name(page)}: {commands}: begin the block with ```sh"
 
 
@@ -149,13 +149,15 @@ class Understood(Exception):
 
 
 def commands() -> list[str]:
-    """Every line of a shell that begins with `elmo`, also one of NOT_RUN."""
+    """Every line of a shell that begins with `elmo` or `elmo-paper reproduce`, also one of NOT_RUN."""
     found: list[str] = []
     for page in PAGES:
         for language, block in blocks(page):
             if language in ("sh", "bash"):
                 lines = block.replace("\\\n", " ").splitlines()
-                found += [line.split(" | ")[-1] for line in lines if re.match(r"(echo .* \| )?elmo ", line)]
+                found += [
+                    line.split(" | ")[-1] for line in lines if re.match(r"(echo .* \| )?elmo(-paper reproduce)? ", line)
+                ]
     return found
 
 
@@ -166,10 +168,10 @@ def test_every_command_is_understood(line: str, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(elmo.cli.arguments, "check", understood)
     monkeypatch.chdir(ROOT)
-    words = shlex.split(line.split(" < ")[0], comments=True)[1:]
+    program, *words = shlex.split(line.split(" < ")[0], comments=True)
     if words == ["doctor"]:
         return  # which has no arguments, and does its work at once
     if words[0] == "task" and not has_torch():
         pytest.skip("tasks need torch")
     with pytest.raises(Understood):
-        import_module(f"elmo.cli.verbs.{words[0]}").main(words[1:])
+        import_module(f"{program.replace('-', '_')}.cli.verbs.{words[0]}").main(words[1:])

@@ -19,11 +19,13 @@ import torch
 from elmo.cli.main import main
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.many_langs import read as many_langs
+from elmo_paper.cli.main import main as paper
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs"
 TAGGED = ["Anna B-PER", "Rome B-LOC", "New B-LOC\nYork I-LOC", "lives O", "in O", "the O"]
 KOREAN = ["해리포터보다 -X- -X- B-PS", "더 -X- -X- O", "먼저 -X- -X- O"]
+PROGRAMS = {"elmo": main, "elmo-paper": paper}
 # A page's command trains for minutes; what is shown here is that it is right.
 QUICK = {
     "ner": ["--epochs", "1", "--hidden-sizes", "8", "--character-filters", "4"],
@@ -88,12 +90,12 @@ def run_line(line: str) -> int:
     said, _, command = line.partition(" | ") if line.startswith("echo ") else ("", "", line)
     given = shlex.split(said)[1] if said else ""
     words = shlex.split(command)
-    assert words.pop(0) == "elmo"
+    program = PROGRAMS[words.pop(0)]
     words += QUICK.get(words[2], []) if words[1] == "train" or words[0] == "reproduce" else []
     words += ["--shares", "50", "100"] if "figure1" in words else []
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(f"{given}\n".encode()), encoding="utf-8")
     try:
-        return main(words)
+        return program(words)
     finally:
         sys.stdin = before
 
@@ -161,7 +163,7 @@ def test_every_command_of_your_own_task_runs_in_the_order_of_the_page() -> None:
 def test_links_lead_somewhere() -> None:
     for page in FOLDER.glob("*.md"):
         text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks)/[\w./-]+\.\w+)`", text):
+        for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks|paper)/[\w./-]+\.\w+)`", text):
             assert (ROOT / target).exists(), f"{page.name}: {target}"
         for target, section in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", text):
             if "://" not in target:
@@ -203,7 +205,7 @@ def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path)
     quick = {"pretrain": steps, "finetune": steps, "reproduce": epoch}
     for line in lines:
         words = shlex.split(line, comments=True)
-        assert main([*words[1:], *quick.get(words[1], [])]) == 0, line
+        assert PROGRAMS[words[0]]([*words[1:], *quick.get(words[1], [])]) == 0, line
 
 
 ARTICLE = 'It rained all day. "We stayed in," she said.\n\nNobody came.\n'
@@ -344,6 +346,8 @@ def test_figures_of_which_layer_are_those_of_analysis() -> None:
 )
 def test_gains_of_task_pages_are_those_of_their_records(page: str, row: str, record: str) -> None:
     (line,) = re.findall(rf"^\| {row}.*", (FOLDER / f"tasks/{page}.md").read_text(encoding="utf-8"), re.MULTILINE)
-    gain = json.loads((FOLDER / f"reproduction/{record}.table1.json").read_text(encoding="utf-8"))["gains"][0]["test"]
+    gain = json.loads((ROOT / f"paper/records/reproduction/{record}.table1.json").read_text(encoding="utf-8"))["gains"][
+        0
+    ]["test"]
     low, high = gain["interval"]
     assert f"| {gain['difference']:+.1f} [{low:+.1f}, {high:+.1f}] |" in line

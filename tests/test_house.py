@@ -17,7 +17,6 @@ FLOORS = {
     "explorer": 11,
     "serve": 10,
     "integrations": 10,
-    "reproduce": 10,
     "tasks": 9,
     "analysis": 9,
     "context2vec": 8,

@@ -1,4 +1,4 @@
-"""How often `elmo reproduce` declares equal systems different, and how often it finds a real gain.
+"""How often `elmo-paper reproduce` declares equal systems different, and how often it finds a real gain.
 
     python benchmarks/tasks/verdicts.py [--tables 1000]
 
@@ -9,8 +9,8 @@ unit, on the system and the unit, and on the seed; "equal" systems have the same
     exceeds the spread      the rule of elmo 0.1: |D| > root of the sum of both variances, per claim
     t over seeds            Welch's t-test on the scores alone, p <= 0.05 per claim
     plain bootstrap         units and seeds resampled with replacement, 95 % percentile interval without 0, per claim
-    ours, one claim         `elmo.reproduce.verdicts`, p <= 0.05 per claim
-    ours                    the same with Holm's correction over the table: what `elmo reproduce` says
+    ours, one claim         `elmo_paper.reproduce.verdicts`, p <= 0.05 per claim
+    ours                    the same with Holm's correction over the table: what `elmo-paper reproduce` says
 """
 
 import math
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 import numpy as np
 from record import Record, Table, parser
 
-from elmo.reproduce.verdicts import (
+from elmo_paper.reproduce.verdicts import (
     AGREES,
     UNDECIDED,
     Difference,

@@ -1,5 +1,11 @@
-"""What the laboratory's tests start from: the library's fixtures, and its checks of shapes."""
+"""What the laboratory's tests start from: the library's fixtures, its checks of shapes, and outcomes of trainings that
+never were: what comes out of them can be computed by hand."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
 from jaxtyping import install_import_hook
 from tests.conftest import (  # noqa: F401 - fixtures
     environment_stays,
@@ -16,4 +22,58 @@ from tests.conftest import (  # noqa: F401 - fixtures
     tiny_corpus,
 )
 
+from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.train.job import SCORED
+from elmo_paper.reproduce.outcomes import Outcome
+from elmo_paper.reproduce.record import ExperimentRecord, recorded
+from elmo_paper.reproduce.systems import systems_of
+
 install_import_hook(["elmo_paper"], "beartype.beartype")
+
+Scores = Sequence[float]
+
+
+@pytest.fixture
+def outcomes_of() -> Callable[..., list[Outcome]]:
+    """Outcomes of an experiment, whose `scores[k]` are the dev scores of its system k, a score for each seed."""
+
+    def make(
+        experiment, scores, *, shares=(), bilms=(), test=None, second_test=None, mixes=None, epochs=None
+    ) -> list[Outcome]:
+        found = []
+        for place, system in enumerate(systems_of(experiment, NerSettings(), shares, bilms)):
+            per_seed = []
+            for seed, score in enumerate(scores[place]):
+                outcome = {"best_epoch": 1, "dev": {"f1": score, "per_label": {"PER": {"f1": score}}}}
+                outcome |= {"test": {"f1": test[place][seed]}} if test else {}
+                outcome |= {"second_test": {"f1": second_test[place][seed]}} if second_test else {}
+                per_seed.append(outcome | {"mix_weights": mixes[place][seed] if mixes else []})
+            seeds = list(range(1, 1 + len(per_seed)))
+            curves = epochs[place] if epochs else [[score] for score in scores[place]]
+            names = (system.name, system.label, system.share, f"runs/{system.folder}")
+            found.append(Outcome(*names, "f1", seeds, per_seed, curves))
+        return found
+
+    return make
+
+
+@pytest.fixture
+def record_of(outcomes_of) -> Callable[..., ExperimentRecord]:
+    """The record of such outcomes. `units`: with resamples that vary like scores of so many test examples."""
+
+    def make(experiment, scores, *, task="ner", rules=(), name="tweets", units=0, **more) -> ExperimentRecord:
+        outcomes = outcomes_of(experiment, scores, **more)
+        if units:
+            outcomes = [_resampled(outcome, units) for outcome in outcomes]
+        asked = {"experiment": experiment, "task": task, "name": name, "seeds": list(outcomes[0].seeds)}
+        return recorded(asked, outcomes, rules)
+
+    return make
+
+
+def _resampled(outcome: Outcome, units: int) -> Outcome:
+    noise = np.random.default_rng(0).normal(scale=50 / units**0.5, size=(500, 1))
+    data = [name for name in SCORED if name in outcome.per_seed[0]]
+    resampled = {name: outcome.scored(name).scores + noise for name in data}
+    every = dict.fromkeys(data, units)
+    return replace(outcome, resampled=resampled, num_units=every, effective_units=every)

@@ -16,7 +16,7 @@ else
     quality=("$data/lm-en/test.txt.xz" "$data/wsd/semcor/semcor.data.xml.xz")
 fi
 python "$here/../quality/model_quality.py" "$model" "${quality[@]}"
-"$here/analyses.sh" "$model" "$out" "$data"
-python "$here/analysis_page.py" "$out"/*-"$model".json
+"$here/../../paper/scripts/analyses.sh" "$model" "$out" "$data"
+elmo-paper pages "$out"/*-"$model".json
 python "$here/explorer_pictures.py"
 python "$here/../../docs/site/notebook.py"

@@ -60,9 +60,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "analyze pos": ("elmo analyze pos --train train.conllu --dev dev.conllu --test test.conllu",),
     "analyze geometry": ("elmo analyze geometry corpus-test.txt --random",),
-    "reproduce": (
-        "elmo reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
-    ),
     "explore": (
         "elmo explore",
         "elmo explore --model my-run/model --text corpus.txt --sample",
@@ -72,18 +69,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "serve": (
         "elmo serve",
         "elmo serve small-en small-ko --port 8080",
-    ),
-    "reproduce table4": (
-        "elmo reproduce table4 precision.json",
-        'elmo reproduce table4 my-index "Chico Ruiz made a spectacular [play] ."',
-    ),
-    "reproduce table5": (
-        "elmo reproduce table5 wsd.json",
-        "elmo reproduce table5 --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
-    ),
-    "reproduce table6": (
-        "elmo reproduce table6 pos.json",
-        "elmo reproduce table6 --train train.conllu --dev dev.conllu --test test.conllu",
     ),
     "doctor": ("elmo doctor",),
     "bench": ("elmo bench corpus.txt --model small-en --batches 1 64 --dtypes float32 int8",),

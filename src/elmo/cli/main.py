@@ -48,7 +48,6 @@ VERBS = {
     "task": "train, score and use a model of a task, with ELMo or without",
     "index": "a text -> an index of its words in context, for 'elmo analyze neighbors'",
     "analyze": "what the layers know: senses, parts of speech, geometry; compared with untrained and static vectors",
-    "reproduce": "the paper's tables and figures, on your own files",
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "check the installation, optional libraries and this machine",
@@ -82,7 +81,7 @@ ELMO = Program(
     verbs=VERBS,
     modules="elmo.cli.verbs",
     folder=_PACKAGE,
-    training=("task", "reproduce", "pretrain", "finetune", "context2vec", "cove"),
+    training=("task", "pretrain", "finetune", "context2vec", "cove"),
 )
 
 _NO_MORE_THREADS = "This user or container may not start more processes or threads."

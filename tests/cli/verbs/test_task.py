@@ -268,7 +268,7 @@ def test_a_run_under_way_is_left_alone(train, tmp_path, capsys, monkeypatch):
     assert train("run") == 0
     with folder_lock.locked(tmp_path / "run", "run"):
         assert train("run", "--resume", "--seeds", "1", "2") == 2
-    assert "another 'elmo task train' or 'elmo reproduce' is at work there" in capsys.readouterr().err
+    assert "another 'elmo task train' or 'elmo-paper reproduce' is at work there" in capsys.readouterr().err
     assert not (tmp_path / "run" / "seed-2").exists()
 
 

@@ -80,7 +80,7 @@ def train(
             if job.settings.fit.best_by:
                 _require_figure(job, data, model)
         job.run.mkdir(parents=True, exist_ok=True)
-        with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
+        with locked(job.run, "'elmo task train' or 'elmo-paper reproduce'"):
             _note(job, sources.frozen)
             if sources.frozen is not None:
                 sources.frozen.warn_of_language(job.task.sentences_of(data.train), text_name(job.files.train))

@@ -1,0 +1,144 @@
+"""A record as a page: Markdown that reads well in a terminal too."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from elmo.tasks.rules import best_rule
+from elmo.tasks.train.task_data import remarks_on_trained_data
+from elmo_paper.pages.tables import aligned, data_name, measured, rows, title
+from elmo_paper.reproduce.record import ExperimentRecord
+
+
+def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
+    """The whole page. `facts`: lines about the data, models and number of trainings."""
+    parts = [
+        f"# {title(record['experiment'])}: {data_name(record)}",
+        "\n".join(f"- {fact}" for fact in facts),
+        "\n".join(aligned(rows(record))),
+        _legend(record),
+        *_reductions(record),
+        "## The paper's claims",
+        "\n".join(f"- {sentence(list(found))}" for _, found in groupby(record["claims"], lambda one: one["claim"])),
+        *cautions(record),
+        _method(record),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def sentence(claim: Sequence[dict[str, Any]]) -> str:
+    """One claim, as measured on one data set or several, with its verdict."""
+    (decided,) = [one for one in claim if one["verdict"] is not None]
+    others = [one for one in claim if one is not decided]
+    text = decided["claim"]
+    differences = "; ".join(_measured(one) for one in (decided, *others))
+    known = ", ".join(f"{task} {difference:+.1f}" for task, difference in decided["paper"].items())
+    of_paper = f" (paper: {known})" if known else ""
+    return f"{text[0].upper()}{text[1:]}{of_paper}: **{decided['verdict']}**. {differences}."
+
+
+def cautions(record: ExperimentRecord) -> list[str]:
+    """What makes the scores mean less: held-out data that were trained on, and rules that are as good as a system."""
+    remembered = remarks_on_trained_data(record.get("trained_on", {}))
+    on_rules = (caution for data in (record["decided_on"], "second_test") for caution in _on_rules(record, data))
+    return [*(f"**Nothing follows from these scores**: {remark}" for remark in remembered), *on_rules]
+
+
+def _on_rules(record: ExperimentRecord, data: str) -> Iterator[str]:
+    """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
+
+    If that is the baseline, no comparison with it means anything; otherwise those with that system tell about its
+    training, and little about what distinguishes it.
+    """
+    best = best_rule(record["rules"], data)
+    if best is None:
+        return
+    rule, score = best
+    largest = max(system["share"] for system in record["systems"])  # of figure 1; all others have one share
+    whole = [system for system in record["systems"] if data in system and system["share"] == largest]
+    below = [system for system in whole if system[data]["mean"] <= score]
+    if not below:
+        return
+    is_general = below == whole or any(system["system"] == "baseline" for system in below)
+    found = " and ".join(f'"{system["label"]}" {system[data]["mean"]:.2f}' for system in below)
+    what = " and ".join(f'"{system["label"]}"' for system in below)
+    told, follows = (
+        ("Nothing follows from these scores", "The models have not learned the task.")
+        if is_general
+        else (f"Take {what} with care", "What has not learned the task may do better with other settings.")
+    )
+    yield f'**{told}**: on {data.replace("_", " ")} data the rule "{rule}" scores {score:.2f}, {found}. {follows}'
+
+
+def _measured(one: dict[str, Any]) -> str:
+    """ "test +3.05 [+0.91, +5.20], p = 0.012, corrected p = 0.048"."""
+    found = f"{one['measured_on'].replace('_', ' ')} {measured(one)}"
+    if one["p_value"] is None:
+        return f"{found}, too few different values for an interval"
+    corrected = one["corrected_p_value"]
+    decided = "" if corrected is None else f", p {_p(one['p_value'])}, corrected p {_p(corrected)}"
+    return f"{found}{decided}"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}" if value < 0.1 else f"= {value:.2f}"
+
+
+def _legend(record: ExperimentRecord) -> str:
+    seeds = ", ".join(map(str, record["seeds"]))
+    own = f"Mean ± sample standard deviation over the seeds {seeds}." if "," in seeds else f"One seed: {seeds}."
+    of_paper = record["paper"]
+    if of_paper["says"]:
+        return f"{own} {of_paper['says']} ({of_paper['source']}.)"
+    if of_paper["table"]:
+        return f"{own} The paper's columns: F1 of SQuAD and SRL, accuracy of SNLI ({of_paper['source']})."
+    return f"{own} The paper: {of_paper['source']}, table 1."
+
+
+def _reductions(record: ExperimentRecord) -> Iterator[str]:
+    """The relative error reductions, beside the paper's table 1 for the same task; table 1 has them itself."""
+    if not record["gains"] or record["experiment"] == "table1":
+        return
+    labels = {system["system"]: system["label"] for system in record["systems"]}
+    several = len({gain["share"] for gain in record["gains"]}) > 1
+    lines = []
+    for gain in record["gains"]:
+        where = labels[gain["system"]] + (f", {gain['share']:g} % of the data" if several else "")
+        found = ((data, gain[data]["error_reduction"]) for data in ("dev", "test") if data in gain)
+        lines.append(f"- {where}: " + ", ".join(f"{data} {value:+.1f} %" for data, value in found if value is not None))
+    known = record["paper"]["table1"]
+    if known is not None:
+        spread = "" if known["deviation"] is None else f" ± {known['deviation']:.2f}"
+        lines.append(
+            f"- the paper's table 1 ({known['data']}, test): {known['baseline']} without ELMo, {known['elmo']}{spread} "
+            f"with it: {known['error_reduction']:+.1f} %"
+        )
+    yield "## Relative error reduction against the baseline"
+    yield "\n".join(lines)
+
+
+def _method(record: ExperimentRecord) -> str:
+    bootstrap = record["bootstrap"]
+    if bootstrap is None:
+        chance = (
+            "Intervals (95 %) and p-values cover the seeds alone, by Welch's t-test: which examples happened to be in "
+            "the test data is not covered, so the intervals are too narrow."
+        )
+    else:
+        units = bootstrap["units"][record["decided_on"]]
+        if units < 2:
+            return (
+                f"The {record['decided_on']} data are one unit (a document, an article, a premise), so nothing tells "
+                "what other examples would give: no score has an interval, and no claim about scores is decided."
+            )
+        chance = (
+            f"Intervals (95 %) and p-values cover seeds and test examples: a paired bootstrap over {units:,} units of "
+            f"{record['decided_on']} data ({bootstrap['draws']:,} draws, random seed {bootstrap['seed']}) plus the "
+            "variance over seeds, with Student's t distribution and Satterthwaite's degrees of freedom."
+        )
+    decided = f"Claims about scores are decided on {record['decided_on']} data"
+    return (
+        f"{chance} {decided}; all p-values of this page are corrected together by Holm's method, and a claim is "
+        "decided if its corrected p-value is at most 0.05. If nothing differed, at most 5 % of such pages would "
+        "decide any of their claims."
+    )

@@ -1,0 +1,385 @@
+"""The paper's tables on its six tasks: a queue of trainings that goes on where it was, however it ended.
+
+    nice -n 15 elmo-paper tables table1 FOLDER --data DATA --static VECTORS --model small-en
+    elmo-paper tables table1 FOLDER --data DATA --static VECTORS --model small-en --status
+    elmo-paper tables table1 FOLDER ... --record paper/records/reproduction
+
+The first command trains; the tables are table1 to table3, figure1, figure2, gamma, taglm and bilms, which compares
+--model with the models of --bilms, biLMs or cove=FOLDER. What is trained on what, and how many CPU minutes it needs,
+stands in paper/plans/plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static vectors of
+the biLM's own text:
+
+    elmo static TEXT -o VECTORS --seed 1
+
+Trainings go round by round: every task with its first seed, then every task with its second one. After each task of a
+round, FOLDER/TASK/TABLE.json is the record of the seeds that are done. Nothing is trained twice, and tables share
+equal trainings. A training saves its state every two minutes, so kill -9 loses no more than that; Ctrl-C and SIGTERM
+lose nothing. The same command continues.
+
+--status says what is done and how long the rest takes at the measured pace; it can be asked beside a running queue.
+--record copies the records made so far into a folder of the repository, without this machine's paths; a record with
+fewer seeds than planned says so. Then: elmo-paper pages
+
+--systems trains single lines of a table and writes no record: for a training that was lost with its machine, or to
+share a table's trainings among machines, from which `elmo-paper finished` brings them together. A line is named by its
+folder in FOLDER/TASK/runs, or the beginning of that name; the error about a wrong one lists them. Several such commands
+may work in one FOLDER at the same time, each on lines of its own. One seed of one line:
+
+    elmo-paper tables table3 FOLDER ... --tasks squad --systems mix-output --seeds 1
+"""
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elmo.disk.folder_lock import locked
+from elmo.disk.json_file import read_record, read_records, read_toml, write_json
+from elmo.errors import ConfigError, Interrupted
+from elmo.process.progress.report import following
+from elmo.process.resources import keep_freed_memory
+from elmo.process.stop_flag import stop_flag
+from elmo.setting_checks import require_setting
+from elmo.tasks.registry import find
+from elmo.tasks.settings import with_table
+from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions, require_same_run
+from elmo.weights import formats, hub
+from elmo.weights.checkpoint import content_hash
+from elmo_paper.places import PLAN
+from elmo_paper.reproduce.systems import System, checked_bilms, systems_of
+
+TABLES = ("table1", "table2", "table3", "figure1", "figure2", "gamma", "taglm", "bilms")
+FILES = ("train", "dev", "test")
+OF_SECTION = {"name": str, "config": str, "data": str, "minutes": dict, **dict.fromkeys(FILES, str)}
+OF_SECOND_TEST = {"second_test": str, "second_name": str}
+"""Of a section with second test data: their file and their name for people."""
+_NAMES = {str: "string", list: "list", dict: "table"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One task of a table, with all its seeds."""
+
+    table: str
+    section: str
+    """Of the plan; the folder and the record have its name."""
+    name: str
+    """Of the data, for people."""
+    job: AnyJob
+    minutes: dict[str, float]
+    """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
+    seeds: Sequence[int]
+    """Those that are asked for."""
+    planned_seeds: Sequence[int]
+    second_name: str | None = None
+    """Of the second test data, if there are any."""
+    shares: Sequence[float] = field(default=())
+    bilms: Sequence[str] = field(default=())
+
+    @property
+    def systems(self) -> list[System]:
+        """What is trained with each seed."""
+        return systems_of(self.table, self.job.settings, self.shares, self.bilms)
+
+    @property
+    def record(self) -> Path:
+        """The record of the seeds that are done."""
+        return self.job.run / f"{self.table}.json"
+
+    def done(self) -> list[int]:
+        """The seeds in the record. Raises ConfigError if it was made of other things than those that are asked for."""
+        if not self.record.is_file():
+            return []
+        self._require_same_as_asked()
+        return read_record(self.record)["seeds"]
+
+    def _require_same_as_asked(self) -> None:
+        """Settings, data, vectors and biLMs may have changed since the record was made, also under the same names."""
+        asked = {"experiment": self.table, **self.job.facts()}
+        if self.table == "figure1":
+            asked["shares"] = sorted({system.share for system in self.systems})
+        if self.table == "bilms":
+            asked["bilms"] = list(self.bilms)
+        require_same_run(self.job.run / f"{self.table}.run.json", asked, self.job.task.settings())
+        read = {one["system"]: one.get("inputs", {}) for one in read_record(self.record)["systems"]}
+        for system in self.systems:
+            before, tokens = read.get(system.name, {}).get("bilm"), system.settings.tokens
+            if before is not None and before != (now := _hash_of(tokens.encoder, tokens.model)):
+                raise ConfigError(
+                    f"{self.record}: was made with a model of hash {before[:12]}, but {tokens.model!r} has {now[:12]} "
+                    "now. Name the model it was made with, or another folder for a new queue."
+                )
+
+    def planned(self, system: System) -> float:
+        """CPU minutes of one training: a small share still has epochs of a quarter of the data, and the same dev."""
+        kind = "baseline" if system.settings.tokens.encoder == "none" else "elmo"
+        return self.minutes[kind] * max(system.share, 30.0) / 100
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training of the queue, as far as it has come."""
+
+    part: Part
+    system: System
+    seed: int
+
+    @property
+    def folder(self) -> Path:
+        """Where the training keeps everything."""
+        return self.part.job.run / "runs" / self.system.folder / f"seed-{self.seed}"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its scores are there."""
+        return (self.folder / "scores.json").is_file()
+
+    @property
+    def planned(self) -> float:
+        """CPU minutes."""
+        return self.part.planned(self.system)
+
+    def measured(self) -> float:
+        """Minutes that its finished epochs took, scoring included."""
+        epochs = [values for _, values in read_records(self.folder / "metrics.jsonl", "epoch")]
+        return sum(values["seconds"] + values.get("scoring_seconds", 0.0) for values in epochs) / 60
+
+
+@cache
+def _hash_of(encoder: str, model: str) -> str:
+    if encoder == "elmo":
+        return content_hash(formats.read(hub.resolve(model)))
+    from elmo.tasks.tokens.encoders import find_encoder  # here, because it needs torch
+
+    return find_encoder(encoder, model, device="cpu").model_hash
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Trains, tells, or copies; the exit code."""
+    try:
+        _do(_arguments(argv))
+    except Interrupted as error:
+        raise Interrupted(str(error).replace("the same command and --resume", "the same command")) from None
+    return 0
+
+
+def _do(given: argparse.Namespace) -> None:
+    require_setting(given.workers >= 1, "--workers", given.workers, "a whole number from 1 on")
+    if given.bilms and given.table != "bilms":
+        raise ConfigError(f"--bilms was given, but {given.table} compares nothing with other biLMs. Use --model.")
+    parts = list(planned_parts(given))
+    keep_freed_memory()
+    if given.record is not None:
+        print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
+    elif given.status:
+        print(status(parts, given.workers))
+    elif given.systems:
+        train_alone(parts, given.systems, given.workers)
+    else:
+        given.folder.mkdir(parents=True, exist_ok=True)
+        with locked(given.folder, "'elmo-paper tables'"):
+            train_all(parts, given.workers)
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    made = argparse.ArgumentParser(
+        "elmo-paper tables", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("table", choices=TABLES)
+    add_arguments(made)
+    made.add_argument("--seeds", nargs="+", type=int, help="in place of the plan's")
+    made.add_argument("--workers", type=int, default=1, help="trainings at a time")
+    only = made.add_mutually_exclusive_group()
+    only.add_argument("--status", action="store_true", help="only say what is done and what is left")
+    only.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
+    only.add_argument("--systems", nargs="+", metavar="NAME", help="only train these, and write no record")
+    return made.parse_args(argv)
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """What says which trainings are meant."""
+    made.add_argument("folder", type=Path, help="where the queue keeps everything")
+    made.add_argument("--data", type=Path, required=True, help="folder of the data sets that the plan names")
+    made.add_argument("--static", type=Path, required=True, help="static vectors of the biLM's own text")
+    made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
+    made.add_argument("--bilms", nargs="+", default=[], help="bilms: the models to compare with that of --model")
+    made.add_argument("--plan", type=Path, default=PLAN)
+    made.add_argument("--tasks", nargs="+", help="only these tasks of the plan")
+
+
+def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
+    """The parts of a table, in the order of the plan. Raises ConfigError for what the plan or the data lack."""
+    plan = read_toml(given.plan)
+    if given.table not in plan:
+        there = ", ".join(name for name in TABLES if name in plan) or "no table"
+        raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
+    table = plan[given.table]
+    own_seeds = {"own_seeds": dict} if "own_seeds" in table else {}
+    _require_keys(table, {"tasks": list, "seeds": list, **own_seeds}, f"{given.plan}: [{given.table}]")
+    unknown = set(table.get("own_seeds", {})) - set(table["tasks"])
+    if unknown:
+        raise ConfigError(
+            f"{given.plan}: {given.table} has own_seeds for {', '.join(sorted(unknown))}, which are none of its tasks. "
+            "Correct the name."
+        )
+    for section in given.tasks or table["tasks"]:
+        if section not in table["tasks"]:
+            raise ConfigError(
+                f"{given.plan}: {given.table} has no task {section!r}, only {', '.join(table['tasks'])}. Name one of "
+                "them."
+            )
+        _require_keys(plan, {section: dict}, str(given.plan))
+        own = plan[section]
+        second = OF_SECOND_TEST if OF_SECOND_TEST.keys() & own.keys() else {}
+        _require_keys(own, {**OF_SECTION, **second}, f"{given.plan}: [{section}]")
+        job = _job(section, own, given)
+        planned = table.get("own_seeds", {}).get(section, table["seeds"])
+        yield Part(
+            given.table,
+            section,
+            own["name"],
+            job,
+            own["minutes"],
+            seeds=given.seeds or planned,
+            planned_seeds=planned,
+            second_name=own.get("second_name"),
+            shares=table.get("shares", ()),
+            bilms=checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else (),
+        )
+
+
+def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:
+    """ConfigError for a key that is missing or is of another type."""
+    for key, kind in wanted.items():
+        if not isinstance(table.get(key), kind):
+            raise ConfigError(
+                f"{place}: {key} is {table.get(key)!r}, but a {_NAMES[kind]} belongs there. Add or correct it."
+            )
+
+
+def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
+    found, config = find(own.get("task", section)), given.plan.parent / own["config"]
+    settings = with_table(found.settings(), read_toml(config), str(config))
+    more = {**own.get("settings", {}), "static": [str(given.static)], "model": given.model}
+    settings = with_table(settings, more, f"{given.plan}, {section}")
+    paths = [given.data / own["data"] / own[name] for name in (*FILES, "second_test") if name in own]
+    for path in (*paths, given.static):
+        if not path.is_file():
+            raise ConfigError(f"{path}: there is no such file, but the plan's {section!r} needs it. Check the paths.")
+    options = RunOptions(cache=given.folder / "cache", keep_models=False)
+    return Job(found, settings, Files(*paths), given.folder / section, options)
+
+
+def train_all(parts: Sequence[Part], workers: int) -> None:
+    """Everything that isn't done, round by round. Raises Interrupted when stopped, with everything saved."""
+    with stop_flag() as flag:
+        for last in range(1, 1 + max(len(part.seeds) for part in parts)):
+            for part in parts:
+                if set(part.seeds[:last]) <= set(part.done()):
+                    continue
+                if flag.signal is not None:
+                    raise Interrupted(f"stopped by signal {flag.signal}. The same command continues.")
+                _say(f"{part.table}, round {last} of {len(part.seeds)}: {part.name} ({part.section})")
+                try:
+                    _train(part, part.seeds[:last], workers)
+                finally:
+                    _say(status(parts, workers))
+
+
+def train_alone(parts: Sequence[Part], names: Sequence[str], workers: int) -> None:
+    """Trains the systems whose folders' names begin with one of `names`. Raises ConfigError if there is no such one."""
+    from elmo_paper.reproduce.grid import run_grid  # here, as below
+
+    folders = [system.folder for part in parts for system in part.systems]
+    if wrong := [name for name in names if not any(folder.startswith(name) for folder in folders)]:
+        raise ConfigError(
+            f"--systems has {wrong[0]}, but no system's folder begins so. There are: {', '.join(folders)}. Name one."
+        )
+    with stop_flag(), following(True) as progress:
+        for part in parts:
+            if systems := [system for system in part.systems if system.folder.startswith(tuple(names))]:
+                run_grid(part.job.with_options(seeds=part.seeds), systems, workers=workers, progress=progress)
+
+
+def _train(part: Part, seeds: Sequence[int], workers: int) -> None:
+    # Here, because --status and --record need no torch.
+    from elmo_paper.reproduce.experiment import reproduce
+
+    begun = (part.job.run / f"{part.table}.run.json").is_file()
+    job = part.job.with_options(resume=begun)
+    shares, bilms = part.shares or None, part.bilms or None
+    reproduce(part.table, job, seeds=seeds, shares=shares, bilms=bilms, name=part.name, workers=workers, progress=True)
+
+
+def status(parts: Sequence[Part], workers: int = 1) -> str:
+    """What is done, and how long the rest takes at the pace of what is done."""
+    trainings = trainings_of(parts)
+    done = [one for one in trainings if one.is_done]
+    lines = [f"{part.section:6} {_line(part)}" for part in parts]
+    lines.append(f"done: {len(done)} of {len(trainings)} trainings in {_hours(sum(one.measured() for one in done))}")
+    left = minutes_left(trainings)
+    pace = "at the measured pace" if done else "of CPU, as planned"
+    side_by_side = f", {workers} at a time" if workers > 1 else ""
+    lines.append(f"left: about {_hours(left / workers)} {pace}{side_by_side}" if left else "left: nothing")
+    return "\n".join(lines)
+
+
+def trainings_of(parts: Sequence[Part]) -> list[Training]:
+    """Every training of the parts once."""
+    every = [Training(part, system, seed) for part in parts for system in part.systems for seed in part.seeds]
+    return list({one.folder: one for one in every}.values())
+
+
+def minutes_left(trainings: Sequence[Training]) -> float:
+    """Of the trainings that aren't done: the mean of the same system's others, else the plan at the general pace."""
+    done = [one for one in trainings if one.is_done]
+    planned = sum(one.planned for one in done)
+    pace = sum(one.measured() for one in done) / planned if planned else 1.0
+    return sum(_expected(one, done, pace) for one in trainings if not one.is_done)
+
+
+def _expected(training: Training, done: Sequence[Training], pace: float) -> float:
+    like = [one.measured() for one in done if one.folder.parent == training.folder.parent]
+    whole = statistics.fmean(like) if like else training.planned * pace
+    return max(0.0, whole - training.measured())
+
+
+def _line(part: Part) -> str:
+    own = trainings_of([part])
+    done = part.done()
+    seeds = f"record of {len(done)} of {len(part.seeds)} seeds" if done else "no record yet"
+    return f"{sum(one.is_done for one in own):2} of {len(own)} trainings; {seeds}; {part.name}"
+
+
+def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
+    """Copies of the records there are, with the planned seeds and without paths of this machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        if part.done():
+            path = folder / f"{part.section}.{part.table}.json"
+            named = {} if part.second_name is None else {"second_name": part.second_name}
+            write_json(path, {**portable(read_record(part.record)), **named, "planned_seeds": list(part.planned_seeds)})
+            yield path
+
+
+def portable(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with file names in place of paths."""
+    settings = {**record["settings"], "model": Path(record["settings"]["model"]).name}
+    settings["static"] = [Path(file).name for file in settings["static"]]
+    own = {"settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
+    if "bilms" in record:  # as the labels call them
+        named = [system["label"] for system in record["systems"] if system["system"] != "baseline"]
+        own["bilms"] = [label.partition(" of ")[2] for label in named]
+    return {**record, **own}
+
+
+def _hours(minutes: float) -> str:
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

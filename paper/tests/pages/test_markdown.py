@@ -1,0 +1,180 @@
+"""The page: our figures and the paper's side by side, and a sentence for each claim."""
+
+import re
+
+from elmo_paper.pages.record_page import cautions, markdown
+from elmo_paper.pages.tables import aligned
+
+RULES = [{"rule": "handles", "label": "rule: handles", "dev": 31.5, "test": 30.5}]
+
+
+def rows(page: str) -> list[list[str]]:
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_table1_has_gain_and_error_reduction_beside_the_papers_line(record_of):
+    record = record_of("table1", [[40.0, 42.0], [50.0, 52.0]], test=[[39.0, 40.0], [49.0, 51.0]], rules=RULES)
+    page = markdown(record, ["a fact"])
+    assert page.startswith("# What ELMo adds (table 1 of the paper): tweets (named entities)\n")
+    table = rows(page)
+    assert table[0][1:] == ["baseline, F1", "+ ELMo, F1", "gain [95 % interval]", "relative error reduction"]
+    assert table[2][:3] == ["here, test", "39.50 ± 0.71", "50.00 ± 1.41"]
+    assert re.fullmatch(r"\+10\.50 \[\+3\.\d\d, \+17\.\d\d\]", table[2][3])
+    assert table[2][4] == "17.4 %"  # 10.5 of 60.5
+    assert table[4][:2] == ["here, test: rule: handles", "30.50"]
+    assert table[5] == ["paper, test (CoNLL-2003, F1)", "90.15", "92.22 ± 0.10", "+2.06", "21.0 %"]
+    assert "- a fact\n" in page
+
+
+def test_table2_is_beside_the_papers_figures_with_rules_first(record_of):
+    record = record_of("table2", [[40.0, 42.0], [50.0, 52.0], [51.0, 53.0], [52.0, 54.0]], rules=RULES)
+    page = markdown(record, [])
+    table = rows(page)
+    assert table[0] == [
+        "layers", "dev F1", "gain on dev [95 % interval]", "paper: SQuAD dev", "paper: SNLI dev", "paper: SRL dev",
+    ]  # fmt: skip
+    assert table[1] == ["rule: handles", "31.50", "", "", "", ""]
+    assert table[2] == ["baseline (no ELMo)", "41.00 ± 1.41", "", "80.8", "88.1", "81.6"]
+    assert (table[5][:2], table[5][3:]) == (["all layers, lambda 0.001", "53.00 ± 1.41"], ["85.2", "89.5", "84.8"])
+    assert table[5][2].startswith("+12.00 [+")
+    # 12 of the baseline's 59 points of error.
+    assert "- all layers, lambda 0.001: dev +20.3 %" in page
+    assert "92.22 ± 0.10" in page
+    found = re.search(r"beats the baseline \(paper: SQuAD \+4.4, SNLI \+1.4, SRL \+3.2\): (.+)", page)
+    assert found and re.fullmatch(
+        r"\*\*not decided\*\*. dev \+12.00 \[\+\d.\d\d, \+\d\d.\d\d\], p = 0.014, corrected p = 0.068.", found[1]
+    )
+
+
+def test_dev_data_are_shown_without_a_verdict_where_test_data_decide(record_of):
+    scores = [[40.0, 40.1], [50.0, 50.1], [51.0, 51.1]]
+    page = markdown(record_of("table3", scores, test=scores), [])
+    assert "Claims about scores are decided on test data" in page
+    line = next(line for line in page.splitlines() if line.startswith("- ELMo at the input beats"))
+    assert "**does not agree**. test -11.00 [" in line
+    assert line.count("p < 0.001") == 2
+    assert "; dev -11.00 [" in line
+
+
+def test_taglm_has_what_the_papers_say(record_of):
+    page = markdown(record_of("taglm", [[40.0, 42.0]] * 4), [])
+    assert page.startswith("# ELMo beside TagLM (section 4 of the paper): tweets")
+    assert "91.93 F1 for TagLM" in page
+    assert rows(page)[3][0] == "top layer, between the layers (TagLM)"
+
+
+def test_bilms_are_rows_beside_what_the_paper_says(record_of):
+    page = markdown(record_of("bilms", [[40.0, 42.0]] * 3, bilms=["small-en", "film"]), [])
+    assert page.startswith("# Which biLM (section 4, supplement A.1 of the paper): tweets")
+    assert rows(page)[0] == ["biLM", "dev F1", "gain on dev [95 % interval]"]
+    assert rows(page)[3][0] == "+ ELMo of film"
+    assert "from 88.9 to 89.5 (SNLI)" in page
+
+
+def test_gamma_has_what_the_paper_says_and_no_columns_of_it(record_of):
+    page = markdown(record_of("gamma", [[40.0, 42.0]] * 5), [])
+    assert page.startswith("# Whether ELMo is scaled by gamma (supplement A.2 of the paper): tweets")
+    assert rows(page)[0] == ["layers", "dev F1", "gain on dev [95 % interval]"]
+    assert rows(page)[3][0] == "top layer only, gamma 1"
+    assert "did worse than the baseline on SNLI" in page
+
+
+def test_table3_has_no_baseline_and_so_no_gain(record_of):
+    page = markdown(record_of("table3", [[40.0], [50.0], [51.0]]), [])
+    assert rows(page)[2][:2] == ["input & output", "50.00"]
+    assert "One seed: 1." in page
+    assert "error reduction" not in page
+    assert "**not decided**. dev -11.00, too few different values for an interval." in page
+
+
+def test_the_page_says_what_its_intervals_cover(record_of):
+    scores = [[40.0, 42.0], [50.0, 52.0]]
+    assert "cover the seeds alone" in markdown(record_of("table1", scores), [])
+    page = markdown(record_of("table1", scores, units=300), [])
+    assert "a paired bootstrap over 300 units of dev data (10,000 draws, random seed 0)" in page
+
+
+def test_figure1_has_a_line_for_each_share(record_of):
+    scores = [[0.0, 20.0], [30.0, 30.0], [60.0, 60.0], [80.0, 80.0]]
+    page = markdown(record_of("figure1", scores, shares=[1, 100], rules=RULES), [])
+    found = rows(page)
+    assert found[0] == ["training data", "dev F1, baseline", "dev F1, + ELMo", "gain on dev [95 % interval]"]
+    assert found[1] == ["rule: handles", "31.50", "", ""]
+    assert found[2][:3] == ["1 %", "10.00 ± 14.14", "30.00 ± 0.00"]
+    assert found[3] == ["100 %", "60.00 ± 0.00", "80.00 ± 0.00", "+20.00"]  # no seed differs: no interval
+    assert "- + ELMo, 100 % of the data: dev +50.0 %" in page
+
+
+def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_of):
+    rules = [
+        {"rule": "never", "label": "rule: never", "dev": 20.0},
+        {"rule": "words", "label": "rule: words", "dev": 55.0},
+    ]
+    page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    assert 'on dev data the rule "words" scores 55.00, "baseline (no ELMo)" 51.00. The models' in page
+    page = markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    assert "Nothing follows" not in page and "with care" not in page
+    page = markdown(record_of("table2", [[60.0], [54.0], [61.0], [62.0]], rules=rules), [])
+    assert '**Take "top layer only" with care**: on dev data the rule "words" scores 55.00' in page
+    assert ', "top layer only" 54.00. What has not learned the task may do better' in page
+    # A small share of the data may well teach less than a rule made from all of it.
+    scores = [[10.0], [20.0], [60.0], [70.0]]
+    assert "with care" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
+
+
+def test_test_data_that_were_trained_on_are_said_to_show_nothing(record_of):
+    record = {**record_of("table1", [[50.0, 52.0], [60.0, 62.0]]), "trained_on": {"test": [60, 60]}}
+    assert "**Nothing follows from these scores**: 60 of the 60 examples of the test data are" in markdown(record, [])
+
+
+def test_one_unit_of_data_is_said_to_decide_nothing(record_of):
+    page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], units=1), [])
+    assert "data are one unit" in page and "**not decided**" in page and "at most 5 %" not in page
+
+
+def test_what_is_decided_on_second_test_data_is_compared_with_the_rules_there(record_of):
+    scores = [[60.0, 62.0], [70.0, 72.0]]
+    rules = [{"rule": "words", "label": "rule: words", "dev": 30.0, "test": 30.0, "second_test": 65.0}]
+    record = record_of("table1", scores, test=scores, second_test=scores, rules=rules)
+    said = '**Nothing follows from these scores**: on second test data the rule "words" scores 65.00, "baseline'
+    (caution,) = cautions(record)
+    assert caution.startswith(said)
+    assert caution in markdown(record, [])
+
+
+def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(record_of):
+    rules = [{"rule": "words", "label": "rule: words", "dev": 55.0}]
+    record = record_of("table1", [[50.0, 52.0], [50.0, 53.0]], rules=rules)
+    for system in record["systems"]:
+        system["share"] = 50
+    assert '**Nothing follows from these scores**: on dev data the rule "words" scores 55.00' in markdown(record, [])
+
+
+def test_figure2_has_a_line_for_each_mix(record_of):
+    one = {"placement": "input", "weights": [0.2, 0.3, 0.5], "gamma": 1.0}
+    two = {"placement": "output", "weights": [0.4, 0.3, 0.3], "gamma": 2.0}
+    mixes = [[[one], [one | {"weights": [0.4, 0.3, 0.3]}]], [[one, two]] * 2, [[two]] * 2]
+    page = markdown(record_of("figure2", [[1.0, 3.0]] * 3, mixes=mixes), [])
+    found = rows(page)
+    assert found[0][1:6] == ["mix at the", "token layer", "LSTM layer 1", "LSTM layer 2", "gamma"]
+    assert found[1][1:4] == ["input", "0.300 ± 0.141", "0.300 ± 0.000"]
+    assert [row[:2] for row in found[2:]] == [
+        ["input & output", "input"], ["input & output", "output"], ["output only", "output"],
+    ]  # fmt: skip
+
+
+def test_a_task_and_a_metric_without_a_name_of_ours_keep_theirs(record_of):
+    page = markdown(record_of("table1", [[1.0, 2.0], [3.0, 4.5]], task="parsing", name=""), [])
+    assert page.startswith("# What ELMo adds (table 1 of the paper): parsing\n")
+    assert "paper, test" not in page
+
+
+def test_a_table_is_aligned():
+    assert aligned([["a", "long"], ["longer", "b"]]) == ["| a      | long |", "|--------|------|", "| longer | b    |"]
+
+
+def test_tiny_p_values_are_not_shown_as_0(record_of):
+    assert "p < 0.001, corrected p < 0.001" in markdown(
+        record_of("table1", [[40.0, 40.001, 40.002], [90.0, 90.001, 90.002]]), []
+    )

@@ -1,0 +1,128 @@
+"""docs/reproduction.md says what its records say; it and docs/paper.md have no figure that no record has."""
+
+import json
+import re
+import shutil
+import tomllib
+
+import pytest
+
+from elmo.errors import ConfigError
+from elmo_paper import places
+from elmo_paper.pages import paper_page
+from elmo_paper.pages import reproduction_page as page
+from elmo_paper.places import DOCS
+from elmo_paper.reproduce.paper import TABLE_1, TABLES
+
+PAGE, PAPER_PAGE = DOCS / "reproduction.md", DOCS / "paper.md"
+RECORDS = sorted(places.RECORDS.glob("*.json"))
+ANALYSES = sorted(places.ANALYSES.glob("*.json"))
+# The level of claims, and a score of data that isn't used any more.
+STATED = {"0.05", "58.3"}
+# Of a data set's name, SQuAD's and CoVe's gains in the paper (section 4).
+STATED_OF_PAPER = {"5.0", "1.1", "1.8", "1.0", "1.4"}
+
+
+def figures_in(value: object) -> set[str]:
+    """Every number of a record, rounded to 1, 2 and 3 digits."""
+    if isinstance(value, dict):
+        return {figure for part in value.values() for figure in figures_in(part)}
+    if isinstance(value, list):
+        return {figure for part in value for figure in figures_in(part)}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {f"{abs(value):.{digits}f}" for digits in (1, 2, 3)}
+    return set()
+
+
+def unrecorded(prose: str, recorded: set[str]) -> list[str]:
+    """Figures with a decimal point that no record has."""
+    text = re.sub(r"`[^`]*`|\(https?://[^)]*\)|\d{4}-\d\d-\d\d|elmo \d\.\d", "", prose)
+    return [figure for figure in re.findall(r"\d+\.\d+", text) if figure not in recorded]
+
+
+def test_tables_and_claims_are_those_of_the_records():
+    text = PAGE.read_text(encoding="utf-8")
+    assert page.filled(text) == text, "run: elmo-paper pages"
+    for picture in re.findall(r"\]\((reproduction/[\w.-]+)\)", text):
+        assert (DOCS / picture).is_file()
+
+
+def test_what_people_wrote_has_no_figure_that_no_record_has():
+    recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in RECORDS])
+    recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | figures_in(TABLES) | STATED
+    assert unrecorded(page._BLOCK.sub("", PAGE.read_text(encoding="utf-8")), recorded) == []
+
+
+def test_what_people_wrote_on_the_papers_page_has_no_figure_that_no_record_has():
+    recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in (*RECORDS, *ANALYSES)])
+    recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | STATED_OF_PAPER
+    assert unrecorded(paper_page._BLOCK.sub("", PAPER_PAGE.read_text(encoding="utf-8")), recorded) == []
+
+
+def test_a_figure_that_no_record_has_is_noticed():
+    assert unrecorded("ELMo gains 3.05 here.\n\n| b | 12.34 |\n\nAnd 5.67 more.", {"3.05"}) == ["12.34", "5.67"]
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_records_are_whole_and_have_no_path_of_a_machine(path):
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if path.name.endswith(".unseen.json"):
+        assert record["seeds"] and "/" not in path.read_text(encoding="utf-8").replace('"runs/', "")
+        return
+    assert record["name"] and record["claims"] and record["rules"]
+    assert "/" not in "".join([record["settings"]["model"], *record["settings"]["static"], *record["files"].values()])
+    for system in record["systems"]:
+        assert len(system["per_seed"]) == len(record["seeds"]) == len(system["test"]["scores"])
+
+
+def test_what_is_withdrawn_stays_withdrawn():
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert "baseline with all of them has been withdrawn" in text
+    assert "Test scores were known when settings were chosen" in text
+
+
+def test_scores_of_twice_the_epochs_stand_below_those_of_the_same_seed(tmp_path):
+    record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
+    (tmp_path / "ner.table1.json").write_text(json.dumps(record))
+    assert page.filled("<!-- longer -->\n<!-- end -->", tmp_path) == "<!-- longer -->\nNo record yet.\n<!-- end -->"
+    longer = record | {"seeds": [2], "settings": record["settings"] | {"epochs": 100}}
+    for system, score in zip(longer["systems"], (60.0, 61.5), strict=True):
+        system["dev"] = {"scores": [score]}
+    (tmp_path / "ner-longer.table1.json").write_text(json.dumps(longer))
+    *_, few, many, _ = page.filled("<!-- longer -->\n<!-- end -->", tmp_path).splitlines()
+    record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
+    scores = [f"{system['dev']['scores'][1]:.2f}" for system in record["systems"]]
+    assert [cell.strip() for cell in few.split("|")][3:7] == ["2", "50", *scores]
+    assert [cell.strip() for cell in many.split("|")][3:8] == ["2", "100", "60.00", "61.50", "+1.50"]
+
+
+def test_a_block_of_the_page_may_name_its_sections(tmp_path):
+    record = places.RECORDS / "ner.table1.json"
+    shutil.copy(record, tmp_path / "wnut17.table1.json")
+    shutil.copy(record, tmp_path / "ner.table1.json")
+    told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
+    assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
+    none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
+    assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
+
+
+def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(tmp_path):
+    record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
+    record["systems"][1]["inputs"]["bilm"] = "0123"
+    (tmp_path / "ner.table1.json").write_text(json.dumps(record))
+    with pytest.raises(ConfigError, match=r"bilms\.toml: has no name for the biLM of hash 0123.*Add a line"):
+        page.filled("<!-- table1 -->\n<!-- end -->", tmp_path)
+
+
+def test_epochs_are_compared_with_one_bilm_alone(tmp_path):
+    for name in ("coref", "coref-shorter"):
+        shutil.copy(places.RECORDS / "coref.table1.json", tmp_path / f"{name}.table1.json")
+    assert "No record yet." not in page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
+    newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))
+    names = tomllib.loads(places.BILMS.read_text(encoding="utf-8"))
+    newer["systems"][1]["inputs"]["bilm"] = next(own for own, name in names.items() if name == "small-ko 3")
+    (tmp_path / "coref.table1.json").write_text(json.dumps(newer))
+    with pytest.raises(
+        ConfigError, match=r"the records of coref with different epochs are of small-en \d and small-ko \d:"
+    ):
+        page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
