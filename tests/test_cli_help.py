@@ -88,10 +88,6 @@ HELPS = {verb: verb.split() for verb in VERBS} | {
     "analyze wsd": ["analyze", "wsd"],
     "analyze pos": ["analyze", "pos"],
     "analyze geometry": ["analyze", "geometry"],
-    "reproduce": ["reproduce", "table2", "ner"],
-    "reproduce table4": ["reproduce", "table4"],
-    "reproduce table5": ["reproduce", "table5"],
-    "reproduce table6": ["reproduce", "table6"],
 }
 
 

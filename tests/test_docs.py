@@ -346,8 +346,7 @@ def test_figures_of_which_layer_are_those_of_analysis() -> None:
 )
 def test_gains_of_task_pages_are_those_of_their_records(page: str, row: str, record: str) -> None:
     (line,) = re.findall(rf"^\| {row}.*", (FOLDER / f"tasks/{page}.md").read_text(encoding="utf-8"), re.MULTILINE)
-    gain = json.loads((ROOT / f"paper/records/reproduction/{record}.table1.json").read_text(encoding="utf-8"))["gains"][
-        0
-    ]["test"]
+    path = ROOT / f"paper/records/reproduction/{record}.table1.json"
+    gain = json.loads(path.read_text(encoding="utf-8"))["gains"][0]["test"]
     low, high = gain["interval"]
     assert f"| {gain['difference']:+.1f} [{low:+.1f}, {high:+.1f}] |" in line

@@ -167,7 +167,7 @@ def test_the_network_of_an_embedder_says_what_to_install(model):
 
 
 def test_a_verb_that_needs_torch_says_what_to_install(model, tmp_path):
-    done = command("reproduce", "table2", "-o", str(tmp_path / "page"))
+    done = command("task", "train", "ner", "--train", "a", "-o", str(tmp_path / "tagger"))
     assert done.returncode == 2
     print(done.stderr)
     assert "Traceback" not in done.stderr

@@ -2,7 +2,8 @@
 
 Records of experiments are reproduction/SECTION.TABLE.json in paper/records, as `elmo-paper tables --record` writes
 them; those of tables 4 to 6 are analysis/ANALYSIS-MODEL.json, of `elmo analyze`; those of table 7,
-reproduction/finetuned/TEXT.json, of `elmo-paper finetuned`. What a plan in paper/plans has and no record shows is "not measured yet".
+reproduction/finetuned/TEXT.json, of `elmo-paper finetuned`. What a plan in paper/plans has and no record shows is "not
+measured yet".
 """
 
 import json

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import elmo
-from elmo.cli.main import main
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
 from elmo.static.senses import SenseVectors, write_sense_vectors
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.train import train as train_module
 from elmo.weights.native.write import write
+from elmo_paper.cli.main import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
@@ -231,7 +231,7 @@ def kill_after_the_first_training(command: list[str], folder: Path) -> None:
 def ended_by(number: int, command: list[str], folder: Path, begun: int = 1) -> int:
     """The exit code of a command that gets a signal when its first training is done and so many runs have begun."""
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([sys.executable, "-m", "elmo", *command], env=environment) as process:
+    with subprocess.Popen([sys.executable, "-m", "elmo_paper", *command], env=environment) as process:
         while not list(folder.glob("runs/*/seed-1/scores.json")) or len(list(folder.glob("runs/*/run.json"))) < begun:
             assert process.poll() is None
             time.sleep(0.005)
@@ -387,7 +387,7 @@ def test_nothing_said_is_answered_with_help(capsys):
 
 
 def test_the_help_of_every_setting_does_not_load_torch():
-    code = "import sys\nfrom elmo.cli.main import main\ntry: main(['reproduce', 'table2', 'sst', '--help'])\n"
+    code = "import sys\nfrom elmo_paper.cli.main import main\ntry: main(['reproduce', 'table2', 'sst', '--help'])\n"
     code += "except SystemExit: pass\nprint('torch' in sys.modules, file=sys.stderr)"
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
