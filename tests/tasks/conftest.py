@@ -10,7 +10,8 @@ import torch
 
 from elmo.model.bilm import BiLM
 from elmo.process.stop_flag import StopFlag
-from elmo.tasks.ner.data import TaggedSentence, read_columns
+from elmo.tasks.columns import TaggedSentence
+from elmo.tasks.ner.data import read_columns
 from elmo.tasks.ner.settings import TaggerSettings
 
 NAMES = {"PER": ["Anna", "Bell Otto", "Cara"], "LOC": ["Rome", "New York", "Oslo"]}

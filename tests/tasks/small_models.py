@@ -7,14 +7,13 @@ import torch
 
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
 from elmo.tasks.coref.settings import ResolverSettings
-from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger
 from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
-from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.model import TokenTagger
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.saved_model import SavedTaskModel
@@ -57,7 +56,8 @@ MODELS = {
     ),
     "pos": (
         TokenTagger, TokenTaggerSettings(hidden_sizes=(5,), character_filters=4),
-        [TagSentence(SEE, tags=list("ABVABVA")), TagSentence(ANNA, tags=["A"]), TagSentence(BARK, tags=list("BVB"))],
+        [TaggedSentence(SEE, tags=list("ABVABVA")), TaggedSentence(ANNA, tags=["A"]),
+         TaggedSentence(BARK, tags=list("BVB"))],
     ),
     "sst": (
         Classifier, ClassifierSettings(hidden_size=4),
@@ -68,7 +68,7 @@ MODELS = {
         [SentencePair(SEE, SEE, "A"), SentencePair(ANNA, SEE, "B"), SentencePair(BARK, SEE, "V")],
     ),
     "srl": (
-        RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, finder_size=8),
+        RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3),
         [RoleSentence(SEE, [Proposition((1, 2), [(0, 1, "A"), (1, 2, "V")])], [(1, 2)])],
     ),
     "squad": (
@@ -100,13 +100,13 @@ def small_model(task: str, tokens: TokenRepresentation, seed: int = 0) -> TaskMo
     return kind(settings, VOCABULARY, tokens).eval()
 
 
-def saved_tagger(sentences, bilm_folder: Path | None = None, static=None, seed=0, scheme="bioul", **tokens):
+def saved_tagger(sentences, bilm_folder: Path | None = None, static=None, seed=0, **tokens):
     """A tagger of entities as if it had been trained."""
     torch.manual_seed(seed)
     encoder = "none" if bilm_folder is None else "elmo"
     settings = NerSettings(
         tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
-        tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4, tagger_scheme=scheme),
+        tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4),
     )
     vocabulary = TASK.vocabulary(sentences, settings)
     frozen = None if bilm_folder is None else FrozenLayers(BiLM.from_pretrained(bilm_folder))

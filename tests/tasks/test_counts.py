@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.counts import CountsDisagree, example_counts, score_of, tabulated
 from elmo.tasks.labels import Prediction, classification_scores
-from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.task import TASK, entity_counts, entity_scores
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK as ENTAILMENT

@@ -24,8 +24,7 @@ from elmo.cli.main import main
 from elmo.errors import ConfigError
 from elmo.tasks.coref.model import Resolver, rank
 from elmo.tasks.coref.spans import clusters_of
-from elmo.tasks.ensemble import Ensemble, load_ensemble
-from elmo.tasks.saved_model import save
+from elmo.tasks.saved_model import Ensemble, load_ensemble, save
 from elmo.tasks.srl.data import Proposition, RoleSentence
 from elmo.tasks.srl.model import Instances
 from elmo.tasks.sst.model import Classifier
@@ -199,15 +198,6 @@ def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     for seed in (1, 2, 3):
         save(saved_tagger(train_sentences, bilm_folder, seed=seed), tmp_path / str(seed))
     return [str(tmp_path / str(seed)) for seed in (1, 2, 3)]
-
-
-def test_models_of_other_tag_schemes_are_refused(tmp_path, train_sentences, bilm_folder):
-    for scheme in ("iob1", "iob2"):
-        save(saved_tagger(train_sentences, bilm_folder, scheme=scheme), tmp_path / scheme)
-    with pytest.raises(
-        ConfigError, match="decides between .'iob2', 'O'.* the first one a Tagger that decides between .'iob1', 'O'"
-    ):
-        load_ensemble([tmp_path / "iob1", tmp_path / "iob2"], device="cpu")
 
 
 def test_saved_models_are_loaded_with_one_encoder_and_scored_beside_their_own(folders, dev_file, dev_sentences):

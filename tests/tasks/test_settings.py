@@ -28,6 +28,8 @@ def test_a_table_goes_there_and_back():
     assert settings.tokens.placement == "both"
     assert settings.tokens.mix_penalty == NerSettings().tokens.mix_penalty
     assert with_table(NerSettings(), to_table(settings), "again") == settings
+    # A model of elmo 0.1 that kept to the default of a setting that left.
+    assert with_table(NerSettings(), {**to_table(settings), "tagger_scheme": "bioul"}, "old") == settings
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,8 @@ def test_a_table_goes_there_and_back():
         ({"layer_norm": "batch"}, "x.toml: layer_norm must be one of 'none', 'words', 'token' (got 'batch')"),
         ({"layer_norm": True}, "x.toml: layer_norm must be of the same type as 'none' (got True)"),
         ({"decay": "cosine"}, "x.toml: decay must be one of "),
-        ({"tagger_scheme": "bio"}, "x.toml: tagger_scheme must be one of 'bioul', 'iob2', 'iob1' (got 'bio')"),
+        ({"scheme": "bio"}, "x.toml: scheme must be one of 'auto', 'iob1', 'iob2',"),
+        ({"tagger_scheme": "iob2"}, "x.toml: there is no setting 'tagger_scheme'"),
     ],
 )
 def test_wrong_settings_are_told_with_their_file(table, message):

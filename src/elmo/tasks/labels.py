@@ -1,8 +1,8 @@
-"""Labels: tasks whose examples have one label each, their scores, and whether a column looks like one of labels."""
+"""Labels: tasks whose examples have one label each, their scores, and whether labels can be learned."""
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol, TypedDict, TypeVar
 
 from elmo.errors import TextError
@@ -15,8 +15,6 @@ _LABELS_SHOWN = 20
 _MOST_OF_FEW = 20
 # The longest label that is likely to be one ("partly agrees with it"): texts have more words.
 _MOST_WORDS = 4
-# Characters of a label in a script without spaces.
-_LONG_WORD = 15
 
 
 class Prediction(TypedDict):
@@ -159,39 +157,6 @@ def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
             f"{source}: {len(texts):,} of the {len(distinct):,} different labels have more than {_MOST_WORDS} words "
             f"({texts[0][:60]!r}), so they are likely texts. {step}"
         )
-
-
-def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
-    """The index of a column that looks like labels, if `column` looks like texts; else None."""
-    texts = [row[column] for row in rows]
-    distinct = set(texts)
-    # A premise occurs in three pairs of SNLI, a label in many more.
-    if 4 * len(distinct) <= len(texts) or 2 * sum(map(_is_like_text, distinct)) <= len(distinct):
-        return None
-    for other in range(min(map(len, rows))):
-        values = [row[other] for row in rows]
-        num_values = len(set(values))
-        is_fewer = num_values <= len(distinct) and 2 * num_values <= len(values)
-        if other != column and num_values > 1 and is_fewer and all(0 < len(value.split()) <= 2 for value in values):
-            return other
-    return None
-
-
-def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, step: Callable[[int], str]) -> None:
-    """TextError if `column`, from 0, looks like texts, and another one like labels.
-
-    `name`: of the file. `step`: what to do if the labels are in the column of that number, from 1.
-    """
-    other = label_column_beside(rows, column)
-    if other is not None:
-        raise TextError(
-            f"{name}: column {column + 1}, which is read as the label, has {rows[0][column][:60]!r}, but column "
-            f"{other + 1} has {rows[0][other]!r}, which looks like a label. {step(other + 1)}"
-        )
-
-
-def _is_like_text(value: str) -> bool:
-    return len(value.split()) > 2 or len(value) > _LONG_WORD
 
 
 def characters_of(words: Iterable[str], min_count: int = 1) -> list[str]:

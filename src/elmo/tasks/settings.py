@@ -259,10 +259,24 @@ def to_table(settings: TaskSettings) -> dict[str, Any]:
     return {name: value for group in asdict(settings).values() for name, value in group.items()}
 
 
+LEFT: dict[str, dict[str, Any]] = {
+    "NerSettings": {"tagger_scheme": "bioul"},
+    "SnliSettings": {"label_column": 1},
+    "SrlSettings": {"finder_size": 64},
+}
+"""Settings that a task no longer has, with the default that it keeps to, by the class of its settings."""
+
+
+def left_settings(settings: TaskSettings) -> dict[str, Any]:
+    """Those of `LEFT` that models and runs of this task were saved with, and that still name their folders."""
+    return {name: value for kind in type(settings).__mro__ for name, value in LEFT.get(kind.__name__, {}).items()}
+
+
 def with_table(settings: S, table: dict[str, Any], source: str) -> S:
     """`settings` with the values of a flat table; unknown names and wrong types are ConfigErrors that name `source`."""
     groups = {group.name: getattr(settings, group.name) for group in fields(settings)}
     owner = {setting.name: name for name, group in groups.items() for setting in fields(group)}
+    table = {name: value for name, value in table.items() if (name, value) not in left_settings(settings).items()}
     if unknown := sorted(set(table) - set(owner)):
         raise ConfigError(
             f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Fix the name or "

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
-from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+from elmo.tasks.columns import TaggedSentence, write_columns
+from elmo.tasks.ner.data import read_columns
 from elmo.tasks.ner.settings import TaggerSettings
 from elmo.tasks.ner.task import TASK
 
@@ -68,19 +69,9 @@ def test_columns_of_every_kind_are_read(read, text, settings):
     assert (sentence.tokens[start:end], label) == (["Anna"], "PER")
 
 
-def test_a_column_that_counts_the_tokens_is_left_out(read):
-    (sentence,) = read("1\tAnna\tPER_B\n2\tsang\t-\n")
-    assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
-
-
-@pytest.mark.parametrize("settings", [{}, {"token_column": 2}], ids=str)
-@pytest.mark.parametrize("inner", ["O", "B-PER"])
-def test_the_column_of_nested_entities_has_to_be_chosen(read, inner, settings):
-    nested = f"#\thttp://x.example [2009]\n1\tAnna\tB-PER\t{inner}\n2\tsang\tO\tO\n\n"
-    with pytest.raises(TextError, match=r"columns 3 and 4 both have tags of the labels PER.*-column 3 \(the outer"):
-        read(nested, **settings)
-    (sentence,) = read(nested, tag_column=3, **settings)
-    assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
+def test_a_column_that_counts_the_tokens_is_told(read):
+    with pytest.raises(TextError, match="column 1 counts .*Use --token-column 2"):
+        read("1\tAnna\tPER_B\n2\tsang\t-\n")
 
 
 def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
@@ -127,7 +118,7 @@ PUBLISHED = {
     "BMES": ("A B-NAME\nB M-NAME\nC E-NAME\nD S-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
     "BMEWO": ("A B-NAME\nB M-NAME\nC E-NAME\nD W-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
     "IO": ("Anna person-other\nBell person-other\nsang O\nhere O\n", {}, [(0, 2, "person-other")]),
-    "tags first": ("B-PER Anna\nI-PER Bell\nO sang\n", {}, [(0, 2, "PER")]),
+    "tags first": ("B-PER Anna\nI-PER Bell\nO sang\n", {"token_column": 2, "tag_column": 1}, [(0, 2, "PER")]),
     "underscores": ("Anna B_PER\nBell I_PER\nsang O\n", {}, [(0, 2, "PER")]),
     "suffixes": ("Anna PER-B\nBell PER-I\nsang O\n", {}, [(0, 2, "PER")]),
     "CoNLL-2003": ("Anna NNP I-NP I-PER\nBell NNP I-NP I-PER\nsang VBD I-VP O\n", {}, [(0, 2, "PER")]),
@@ -162,9 +153,9 @@ def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
 
 
 def test_columns_that_arent_there_are_told(read):
-    with pytest.raises(ConfigError, match="token_column is 5, but the file has 2 columns"):
+    with pytest.raises(ConfigError, match="has 2 columns, but the tokens would be read from column 5 and"):
         read("a O\n", token_column=5)
-    with pytest.raises(ConfigError, match="both be read from column 2 of 2"):
+    with pytest.raises(ConfigError, match="the tokens would be read from column 2 and the tags from column 2. Say"):
         read("a O\n", token_column=2)
     with pytest.raises(TextError, match=":2: has one column, but each line must have a token and its tag"):
         read("\nRome\n")

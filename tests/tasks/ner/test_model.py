@@ -5,7 +5,7 @@ import torch
 from tests.tasks.small_models import small_tokens
 
 from elmo.errors import ConfigError
-from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.ner.model import Tagger
 from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
@@ -26,10 +26,9 @@ def tagger(bilm=None, placement="input", **changes):
     return Tagger(settings, VOCABULARY, small_tokens(bilm, placement=placement))
 
 
-@pytest.mark.parametrize("scheme", ["bioul", "iob2", "iob1"])
 @pytest.mark.parametrize("placement", ["input", "output", "both", "between"])
-def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, scheme, placement):
-    model = tagger(bilm, placement=placement, tagger_scheme=scheme)
+def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, placement):
+    model = tagger(bilm, placement=placement)
     (model.loss(EXAMPLES) + model.tokens.penalty()).backward()
     for name, parameter in model.named_parameters():
         assert (parameter.grad is not None) == parameter.requires_grad, name
@@ -52,7 +51,7 @@ def test_elmo_between_the_layers_is_read_by_the_second_one(bilm):
     model = tagger(bilm, placement="between").eval()
     first, second = (layer[0] for layer in model.bilstm.layers)
     assert second.input_size == 12 + model.tokens.elmo_dim("between")
-    assert first.input_size == model.settings.character_filters
+    assert first.input_size == TaggerSettings().character_filters
     settings = NerSettings(TokenSettings(placement="between"), tagger=TaggerSettings(hidden_sizes=(6,)))
     with pytest.raises(ConfigError, match=r"hidden_sizes is \(6,\), one layer"):
         TASK.check_settings(settings)

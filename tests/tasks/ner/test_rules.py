@@ -1,6 +1,6 @@
 """Rules without learning: names of the training data, handles of tweets."""
 
-from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.ner.task import TASK, handles, longest_matches, names_in
 
 TRAIN = [

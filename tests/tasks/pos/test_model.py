@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.tasks.small_models import small_tokens
 
-from elmo.tasks.pos.data import TagSentence
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.pos.model import TokenTagger
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.pos.task import TASK
@@ -15,9 +15,9 @@ from elmo.tasks.train.apply import predict_and_loss
 
 VOCABULARY = {"labels": ["ADP", "NOUN", "VERB"], "words": ["Bell", "saw"], "characters": list("ABabcdelorswxy")}
 EXAMPLES = [
-    TagSentence(["Bell", "saw", "Rome"], tags=["NOUN", "VERB", "NOUN"]),
-    TagSentence([]),
-    TagSentence(["x"], tags=["ADP"]),
+    TaggedSentence(["Bell", "saw", "Rome"], tags=["NOUN", "VERB", "NOUN"]),
+    TaggedSentence([]),
+    TaggedSentence(["x"], tags=["ADP"]),
 ]
 
 
@@ -50,7 +50,7 @@ def test_tags_that_training_doesnt_have_are_left_out_of_the_loss():
     found = model.loss([other])
     rows = model([other])[0].log_softmax(dim=1)
     torch.testing.assert_close(found, -(rows[0, 1] + rows[2, 1]) / 2)
-    assert model.loss([TagSentence(["x"], tags=["new"])]) == 0
+    assert model.loss([TaggedSentence(["x"], tags=["new"])]) == 0
 
 
 @pytest.mark.parametrize("size", [1, 2])

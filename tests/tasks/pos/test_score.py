@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.counts import score_of
-from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
 
 TAGS = ["A", "B", "C"]
@@ -46,7 +46,9 @@ def test_predictions_of_another_system_have_no_known_words():
 
 
 def test_the_rule_gives_known_words_their_most_frequent_tag_and_others_that_of_all():
-    rule = majority_tags([TagSentence(["a", "b", "a"], tags=["X", "Y", "X"]), TagSentence(["a", "b"], tags=["Y", "Z"])])
+    rule = majority_tags(
+        [TaggedSentence(["a", "b", "a"], tags=["X", "Y", "X"]), TaggedSentence(["a", "b"], tags=["Y", "Z"])]
+    )
     # "b" was Y and Z once each: the first in the alphabet. Of all, X and Y are twice each.
-    assert rule.predict([TagSentence(["b", "new", "a"])]) == [TokenTags(["Y", "X", "X"], [True, False, True])]
+    assert rule.predict([TaggedSentence(["b", "new", "a"])]) == [TokenTags(["Y", "X", "X"], [True, False, True])]
     assert "of unknown words: X" in rule.label

@@ -42,7 +42,7 @@ def build(tiny_bilm):
         vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
         sources = TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
         torch.manual_seed(0)
-        small = LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, recurrent_dropout=0.0, finder_size=8)
+        small = LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, recurrent_dropout=0.0)
         return RoleLabeler(settings or small, LABELS, TokenRepresentation(tokens, sources))
 
     return build

@@ -1,10 +1,5 @@
 """Labelled sentences are read from trees and columns, and every fault is named by its line."""
 
-import re
-import shutil
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,9 +123,9 @@ def test_columns_are_read_as_told(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("good\tfine\nbad\n", "data:2: the line has 1 tab-separated columns, but column 2 is needed"),
-        ("good\tfine\n\tbad\n", "data:2: column 1 is empty, but a label belongs there"),
-        ("good\tfine\nbad\t \n", "data:2: column 2 is empty, but a sentence belongs there"),
+        ("good\tfine\nbad\n", "data:2: has 1 tab-separated columns, but the first line has 2"),
+        ("good\tfine\n\tbad\n", "data:2: has an empty label"),
+        ("good\tfine\nbad\t \n", "data:2: has an empty text"),
         ("", "there is no sentence in it"),
         ("\n\n", "there is no sentence in it"),
     ],
@@ -194,28 +189,16 @@ def test_a_header_alone_is_no_data(tmp_path, content):
         read_labelled(tmp_path / "films.tsv", ClassifierSettings(header=True))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sentence\tlabel\nit works \t1\nnever again \t0\n",  # SST-2
-        "id\tdocument\tlabel\n7\tit works\t1\n8\tnever again\t0\n",  # NSMC
-        "Label\tText\n1\tit works\n0\tnever again\n",
-    ],
-)
-def test_a_first_line_of_known_names_says_which_columns_are_which(tmp_path, text):
-    assert [(row.label, row.tokens) for row in read(tmp_path, text)] == [
-        ("1", ["it", "works"]),
-        ("0", ["never", "again"]),
+def test_a_first_line_of_the_known_names_says_which_columns_are_which(tmp_path):
+    assert [(row.label, row.tokens) for row in read(tmp_path, "id\ttext\tlabel\n7\tit works\t1\n")] == [
+        ("1", ["it", "works"])
     ]
 
 
-@pytest.mark.parametrize("count", [4, 30, 400])
-def test_sentences_in_the_column_of_the_labels_are_refused_at_any_size(tmp_path, count):
-    lines = "".join(f"the film number {n} was seen here\t{n % 2}\n" for n in range(count))
-    with pytest.raises(
-        TextError, match=r"column 2 has '0', which looks like a label.*--label-column 2 --text-column 1"
-    ):
-        read(tmp_path, lines)
+def test_sentences_in_the_column_of_the_labels_are_refused(tmp_path):
+    lines = "".join(f"the film number {n} was seen here\t{n % 2}\n" for n in range(4))
+    with pytest.raises(TextError, match="so they are likely texts. Say which column has the labels"):
+        TASK.vocabulary(TASK.read(written(tmp_path, lines), SstSettings()), SstSettings())
     assert {row.label for row in read(tmp_path, lines, label_column=2, text_column=1)} == {"0", "1"}
 
 
@@ -225,44 +208,14 @@ def test_lines_that_can_not_be_decoded_are_left_out_and_counted(tmp_path):
         assert len(read_labelled(tmp_path / "cut", ClassifierSettings(errors="skip"))) == 1
 
 
-KLUE = """[
-    {
-        "guid": "ynat-v1_train_00000",
-        "title": "유튜브\\n\\"지원\\" 운영",
-        "url": "https://news.naver.com/main/read.nhn?mode=LS2D&mid=shm&sid1=105&sid2=227",
-        "label": "IT과학"
-    },
-    {"title": "어버이날 맑다가", "label": "생활문화", "annotations": {"annotators": ["13"]}}
-]
-"""
+def test_json_lines_have_label_and_text(tmp_path):
+    """As Hugging Face's `Dataset.to_json` writes them."""
+    rows = read(tmp_path, '{"text": "good\\nfilm", "label": 1}\n\n{"label": "0", "text": "bad film"}\n')
+    assert [(row.tokens, row.label, row.line) for row in rows] == [
+        (["good", "film"], "1", 1),
+        (["bad", "film"], "0", 3),
+    ]
 
 
-@pytest.mark.parametrize(
-    ("content", "examples"),
-    [
-        (KLUE, [(["유튜브", '"지원"', "운영"], "IT과학"), (["어버이날", "맑다가"], "생활문화")]),
-        ('[{"class": 1, "a b\'c": "good film"}, {"class": 0, "a b\'c": "bad\\tfilm"}]', None),
-        ('{"text": "good film", "label": 1}\n\n{"text": "bad\\tfilm", "label": 0}\n', None),
-        ('Text,"Label"\n"good\n film",1\nbad film,0\n', None),
-    ],
-)
-def test_json_and_csv_are_refused_with_a_command_that_makes_columns(tmp_path, content, examples):
-    with pytest.raises(TextError, match="a label and a sentence with a tab between them. Make such a file: ") as caught:
-        read(tmp_path, content)
-    command = str(caught.value).partition("Make such a file: ")[2]
-    if not shutil.which(command.split()[0]):
-        pytest.skip(f"{command.split()[0]} isn't installed")
-    (tmp_path / "OLD").write_text(content, encoding="utf-8")
-    command = re.sub("^python", sys.executable, command)
-    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, timeout=60)
-    found = read_labelled(tmp_path / "NEW.tsv", ClassifierSettings())
-    assert [(one.tokens, one.label) for one in found] == (examples or [(["good", "film"], "1"), (["bad", "film"], "0")])
-
-
-def test_where_no_field_is_known_to_have_labels_it_is_to_be_named(tmp_path):
-    with pytest.raises(TextError, match='with the name of your field in place of LABEL, jq -r .*LABEL.*\\."title"'):
-        read(tmp_path, KLUE.replace("label", "topic"))
-
-
-def test_columns_that_only_begin_like_json_are_read(tmp_path):
-    assert [one.label for one in read(tmp_path, "[+]\tgood film\n{-}\tbad film\n")] == ["[+]", "{-}"]
+def test_columns_that_only_begin_like_an_array_are_read(tmp_path):
+    assert [one.label for one in read(tmp_path, "[+]\tgood film\n(-)\tbad film\n")] == ["[+]", "(-)"]

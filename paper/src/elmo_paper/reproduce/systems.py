@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.tasks.settings import TaskSettings, TokenSettings, to_table
+from elmo.tasks.settings import TaskSettings, TokenSettings, left_settings, to_table
 
 EXPERIMENTS = {
     "table1": "what ELMo adds: without and with it, and the relative error reduction",
@@ -65,7 +65,7 @@ class System:
         named = {
             name: value for name, value in to_table(self.settings).items() if name not in later or value != usual[name]
         }
-        text = json.dumps(named, sort_keys=True)
+        text = json.dumps(named | left_settings(self.settings), sort_keys=True)
         parts = [
             "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
             *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),

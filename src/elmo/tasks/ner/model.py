@@ -12,16 +12,19 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
-from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import BETWEEN, TaggerSettings
 from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation
+
+# Of the tags that it predicts, whatever that of the files is.
+_SCHEME = "bioul"
 
 
 class TagScores(NamedTuple):
@@ -39,17 +42,15 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
     def __init__(self, settings: TaggerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the entities; "characters" of the training data."""
         super().__init__()
-        self.settings = settings
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
         dim = tokens.require_input(settings.character_filters)
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout, tokens.elmo_dim(BETWEEN))
         self.dropout = VariationalDropout(settings.dropout)
-        scheme = settings.tagger_scheme
-        self.tags = all_tags(vocabulary["labels"], scheme)
+        self.tags = all_tags(vocabulary["labels"], _SCHEME)
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
         self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
-        self.crf = CRF(*map(torch.tensor, moves(self.tags, scheme)))
+        self.crf = CRF(*map(torch.tensor, moves(self.tags, _SCHEME)))
 
     def forward(self, examples: Sequence[TaggedSentence]) -> TagScores:
         """Scores of the tags."""
@@ -64,14 +65,14 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         """Minus the log-likelihood of the gold tags, averaged over sentences. Entities of unknown labels count as O."""
         gold = torch.zeros(outputs.mask.shape, dtype=torch.int64)
         for row, example in zip(gold, examples, strict=True):
-            tags = tags_of(example.spans, len(example.tokens), self.settings.tagger_scheme)
+            tags = tags_of(example.spans, len(example.tokens), _SCHEME)
             row[: len(tags)] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
         return -self.crf.log_likelihood(outputs.emissions, gold.to(outputs.mask.device), outputs.mask).mean()
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Its tags, and the scheme that says what they mean."""
-        return (self.settings.tagger_scheme, *self.tags)
+        """Its tags."""
+        return tuple(self.tags)
 
     def decide(self, outputs: Sequence[TagScores], examples: Sequence[TaggedSentence]) -> list[list[Span]]:
         """By the mean of the emissions and transitions: the sequence likeliest under all models together."""

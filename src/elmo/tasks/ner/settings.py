@@ -18,12 +18,10 @@ class TaggerSettings(LabelSettings, CharacterSettings):
     token_column: SizeOrNone = 1
     """Column of the tokens, counted from 1."""
     tag_column: SizeOrNone = 0
-    """Column of the tags, counted from 1; 0: the last one, or the first of two if only that one has tags."""
+    """Column of the tags, counted from 1; 0: the last one."""
     scheme: SchemeChoice = "auto"
     """Scheme of the tags in the files. auto: detected; bioul: also known as IOBES, BMES or BMEWO; io: labels
     without prefixes; any: every sequence is accepted and read by conlleval's rules."""
-    tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
-    """Scheme that the tagger uses internally."""
     hidden_sizes: Sizes = (200, 100)
     """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
     dropout: Chance = 0.5

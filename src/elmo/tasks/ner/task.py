@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens, write_columns
 from elmo.tasks.counts import added, compared, label_figures
 from elmo.tasks.labels import characters_of, require_known_labels, require_learnable
-from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+from elmo.tasks.ner.data import read_columns
 from elmo.tasks.ner.settings import BETWEEN, NerSettings
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
@@ -163,13 +164,13 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
         right, own = self.read(gold, settings), settings.tagger
         # As `write` has it: the tags last, in whatever scheme, and the gold tags moved behind all other columns.
-        token_column = own.token_column - (0 < own.tag_column < own.token_column)
+        token_column = column_as_written(own.token_column, own.tag_column)
         as_written = replace(own, token_column=token_column, tag_column=0, scheme="any", errors="strict")
         try:  # where the gold tags have no prefixes, those of another program may have none, either
             found = read_columns(predicted, replace(as_written, scheme="io") if own.scheme == "io" else as_written)
         except TextError:
             found = read_columns(predicted, as_written)
-        require_same_tokens(right, found, str(gold), str(predicted))
+        require_same_tokens(right, found, gold, predicted)
         return self.score(right, [sentence.spans for sentence in found])
 
     def remarks(self, scores: Scores) -> list[str]:
@@ -183,27 +184,6 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     def to_json(self, example: TaggedSentence, prediction: list[Span]) -> Mapping[str, Plain]:
         entities = [_entity(example, span) for span in prediction]
         return {"tokens": example.tokens, "prediction": prediction, "entities": entities}
-
-
-def require_same_tokens(
-    gold: Sequence[TaggedSentence], found: Sequence[TaggedSentence], gold_name: str, found_name: str
-) -> None:
-    """TextError, with both lines, at the first sentence of two files that hasn't the same tokens in both."""
-    for right, other in zip(gold, found, strict=False):
-        if right.tokens != other.tokens:
-            places = zip(right.tokens, other.tokens, strict=False)
-            place = next((at for at, (one, two) in enumerate(places) if one != two), None)
-            what = "has another length" if place is None else f"has the token {other.tokens[place]!r}"
-            raise TextError(
-                f"{found_name}:{other.lines[place or 0]}: the sentence {what}, where {gold_name}:"
-                f"{right.lines[place or 0]} begins {' '.join(right.tokens[:5])!r}: the two files don't hold the same "
-                "sentences. Score predictions for exactly the gold file's sentences."
-            )
-    if len(gold) != len(found):
-        raise TextError(
-            f"{found_name}: has {len(found)} sentences, {gold_name} has {len(gold)}. Score predictions for exactly the "
-            "gold file's sentences."
-        )
 
 
 def _entity(example: TaggedSentence, span: Span) -> dict[str, Plain]:

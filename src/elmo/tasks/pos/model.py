@@ -10,10 +10,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
-from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.score import TokenTags
 from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import Vocabulary
@@ -24,7 +24,7 @@ from elmo.tasks.tokens.representation import TokenRepresentation
 _LEFT_OUT = -100
 
 
-class TokenTagger(TaskModel[TagSentence, TokenTags]):
+class TokenTagger(TaskModel[TaggedSentence, TokenTags]):
     """Sentences -> a tag for each token."""
 
     def __init__(self, settings: TokenTaggerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
@@ -40,7 +40,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         self._words = frozenset(vocabulary["words"])
         self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
 
-    def forward(self, examples: Sequence[TagSentence]) -> Float[Tensor, "batch tokens tags"]:
+    def forward(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, "batch tokens tags"]:
         """Logits; those after the end of a sentence are meaningless."""
         sentences = [example.tokens for example in examples]
         vectors = self.tokens(sentences)
@@ -49,7 +49,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         return self.project(self.dropout(hidden))
 
     def loss_of(
-        self, outputs: Float[Tensor, "batch tokens tags"], examples: Sequence[TagSentence]
+        self, outputs: Float[Tensor, "batch tokens tags"], examples: Sequence[TaggedSentence]
     ) -> Float[Tensor, ""]:
         """Cross-entropy, averaged over the tokens of the batch whose tags the training data has."""
         gold = torch.full(outputs.shape[:2], _LEFT_OUT)
@@ -59,7 +59,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         total = functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum")
         return total / max(1, self.num_averaged(examples))
 
-    def num_averaged(self, examples: Sequence[TagSentence]) -> int:
+    def num_averaged(self, examples: Sequence[TaggedSentence]) -> int:
         """The tokens whose tags the training data has."""
         return sum(tag in self._numbers for example in examples for tag in example.tags)
 
@@ -69,7 +69,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         return tuple(self.tags)
 
     def decide(
-        self, outputs: Sequence[Float[Tensor, "batch tokens tags"]], examples: Sequence[TagSentence]
+        self, outputs: Sequence[Float[Tensor, "batch tokens tags"]], examples: Sequence[TaggedSentence]
     ) -> list[TokenTags]:
         """By the mean of the probabilities."""
         rows = mean_of([logits.softmax(dim=2) for logits in outputs]).argmax(dim=2).tolist()

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.counts import added, percentage
 from elmo.tasks.labels import classification_counts, classification_scores
-from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.rules import most_frequent
 from elmo.tasks.task import Counts, Plain, Rule
 
@@ -46,7 +46,7 @@ def tag_counts(gold: Sequence[str], predicted: TokenTags) -> Counts:
     return added(classification_counts(*tags) for tags in zip(gold, predicted.tags, strict=True))
 
 
-def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTags]:
+def majority_tags(examples: Sequence[TaggedSentence]) -> Rule[TaggedSentence, TokenTags]:
     """For each word its most frequent tag in the training data, for other words the most frequent one of all."""
     by_word: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for example in examples:
@@ -55,7 +55,7 @@ def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTag
     best = {word: most_frequent(counts) for word, counts in by_word.items()}
     usual = most_frequent(Counter(tag for example in examples for tag in example.tags))
 
-    def predicted(sentence: TagSentence) -> TokenTags:
+    def predicted(sentence: TaggedSentence) -> TokenTags:
         return TokenTags(
             [best.get(token, usual) for token in sentence.tokens], [token in best for token in sentence.tokens]
         )

@@ -5,17 +5,18 @@ from dataclasses import dataclass, field
 from elmo.setting_checks import Chance
 from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings
 
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class TokenTaggerSettings(LabelSettings, CharacterSettings):
     """Data and network of the tagger."""
 
-    tag_column: str = "auto"
-    """Column of the tags: its name in a CoNLL-U file (upos, xpos, deprel, feats), or its number, counted from 1; 0: the
-    last one. auto: upos in a CoNLL-U file; in other columns the only one besides the tokens."""
+    tag_column: str = AUTO
+    """Column of the tags: its name in a CoNLL-U file (upos, xpos, deprel, feats), or its number, counted from 1.
+    auto: upos in a CoNLL-U file. In other files, auto is the other one of two columns, and 0 the last one."""
     token_column: SizeOrNone = 0
-    """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file; in other columns the first one that doesn't
-    count the tokens."""
+    """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file, the first one in others."""
     hidden_sizes: Sizes = (200,)
     """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
     dropout: Chance = 0.5

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens
 from elmo.tasks.labels import characters_of, remarks_on_one_label, require_known_labels, require_learnable, some_of
-from elmo.tasks.ner.task import require_same_tokens
-from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
+from elmo.tasks.pos.data import TreebankSentence, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
 from elmo.tasks.pos.settings import PosSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
@@ -19,7 +19,7 @@ _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one 
 _MOST_OF_FEW = 20
 
 
-class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
+class TokenTagging(Task[PosSettings, TaggedSentence, TokenTags]):
     """Sentences with a tag for each token, in CoNLL-U or columns."""
 
     name = "pos"
@@ -30,23 +30,25 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     settings = PosSettings
     model = "elmo.tasks.pos.model:TokenTagger"
 
-    def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
+    def read(self, path: Path | str, settings: PosSettings) -> list[TaggedSentence]:
         return read_tagged(path, settings.tagger)
 
-    def read_unlabelled(self, path: Path | str, settings: PosSettings, reading: TextReading) -> Iterator[TagSentence]:
+    def read_unlabelled(
+        self, path: Path | str, settings: PosSettings, reading: TextReading
+    ) -> Iterator[TaggedSentence]:
         if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
             return read_untagged_treebank(path, settings.tagger, reading)
         if settings.tagger.token_column:
             reading = in_token_column(path, reading, settings.tagger.token_column)
-        return (TagSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
+        return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
-    def group(self, example: TagSentence, place: int) -> Hashable:
+    def group(self, example: TaggedSentence, place: int) -> Hashable:
         return place if example.document is None else ("document", example.document)
 
-    def sentences(self, example: TagSentence) -> list[list[str]]:
+    def sentences(self, example: TaggedSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def vocabulary(self, examples: list[TagSentence], settings: PosSettings) -> Vocabulary:
+    def vocabulary(self, examples: list[TaggedSentence], settings: PosSettings) -> Vocabulary:
         source = examples[0].source
         tags = [tag for example in examples for tag in example.tags]
         labels, words = sorted(set(tags)), _words_of(examples)
@@ -63,10 +65,10 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         require_learnable(tags, source, _OTHER_COLUMN)
         return {"labels": labels, "words": words, "characters": characters_of(set(words))}
 
-    def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[TagSentence]) -> Vocabulary:
+    def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[TaggedSentence]) -> Vocabulary:
         return {**vocabulary, "words": _words_of(examples)}
 
-    def check(self, examples: list[TagSentence], vocabulary: Vocabulary, settings: PosSettings) -> None:
+    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: PosSettings) -> None:
         labels = (
             (tag, f"{example.source}:{line}")
             for example in examples
@@ -74,37 +76,41 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         )
         require_known_labels(labels, vocabulary["labels"], settings)
 
-    def score(self, examples: Sequence[TagSentence], predictions: Sequence[TokenTags]) -> Scores:
+    def score(self, examples: Sequence[TaggedSentence], predictions: Sequence[TokenTags]) -> Scores:
         return tag_scores([example.tags for example in examples], predictions)
 
-    def counts(self, example: TagSentence, prediction: TokenTags) -> Counts:
+    def counts(self, example: TaggedSentence, prediction: TokenTags) -> Counts:
         return tag_counts(example.tags, prediction)
 
-    def rules(self, examples: list[TagSentence]) -> list[Rule[TagSentence, TokenTags]]:
+    def rules(self, examples: list[TaggedSentence]) -> list[Rule[TaggedSentence, TokenTags]]:
         return [majority_tags(examples)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: PosSettings) -> Scores:
         right = self.read(gold, settings)
         # `write` puts the predicted tags into the gold tags' column of CoNLL-U, or behind all other columns.
-        tagger = settings.tagger if right[0].text else replace(settings.tagger, tag_column="0")
+        tagger = settings.tagger
+        if not isinstance(right[0], TreebankSentence):
+            tag_column = int(tagger.tag_column) if tagger.tag_column.isdecimal() else 0
+            token_column = column_as_written(tagger.token_column, tag_column)
+            tagger = replace(tagger, tag_column="0", token_column=token_column)
         found = read_tagged(predicted, tagger)
-        require_same_tokens(right, found, str(gold), str(predicted))
+        require_same_tokens(right, found, gold, predicted)
         return self.score(right, [TokenTags(sentence.tags) for sentence in found])
 
     def remarks(self, scores: Scores) -> list[str]:
         return remarks_on_one_label(scores, "every token is given the tag")
 
-    def write(self, pairs: Iterable[tuple[TagSentence, TokenTags]]) -> Iterator[str]:
+    def write(self, pairs: Iterable[tuple[TaggedSentence, TokenTags]]) -> Iterator[str]:
         return write_tagged((example, prediction.tags) for example, prediction in pairs)
 
-    def to_json(self, example: TagSentence, prediction: TokenTags) -> Mapping[str, Plain]:
+    def to_json(self, example: TaggedSentence, prediction: TokenTags) -> Mapping[str, Plain]:
         found: dict[str, Plain] = {"tokens": example.tokens, "prediction": prediction.tags}
         if example.offsets:
             found["characters"] = [list(span) for span in example.offsets]
         return found
 
 
-def _words_of(examples: Iterable[TagSentence]) -> list[str]:
+def _words_of(examples: Iterable[TaggedSentence]) -> list[str]:
     return sorted({token for example in examples for token in example.tokens})
 
 

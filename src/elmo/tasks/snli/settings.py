@@ -1,9 +1,9 @@
 """Settings of textual entailment; the defaults are the paper's network."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Literal
 
-from elmo.setting_checks import Chance, from_to
+from elmo.setting_checks import Chance
 from elmo.tasks.settings import FitSettings, LabelSettings, Size, TaskSettings
 
 
@@ -14,9 +14,6 @@ class EntailmentSettings(LabelSettings):
     text_tokenizer: str = "unicode"
     """How sentences without a parse are split into tokens. unicode: by rules; whitespace: their tokens are separated by
     spaces; or module:function, a function of your own."""
-    label_column: Annotated[int, from_to(1, 3)] = 1
-    """Column of the labels, from 1 to 3, in tab-separated files without a header; premise and hypothesis are the other
-    two. SciTail's is 3."""
     premises: Literal["read", "hide"] = "read"
     """hide: the network reads only the hypotheses. Its score then shows how much the hypotheses give away about the
     labels."""

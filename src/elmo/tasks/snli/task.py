@@ -82,8 +82,8 @@ class Entailment(LabelTask[SnliSettings, SentencePair]):
     model = "elmo.tasks.snli.model:ESIM"
     kind = "pair"
     other_column = (
-        "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name "
-        "them in a header: gold_label, sentence1, sentence2."
+        "Columns are read as label, premise, hypothesis: put them in this order, or name them in a header: gold_label, "
+        "sentence1, sentence2."
     )
     reading_flags = ("tokenizer", "encoding", "errors")
 

@@ -28,6 +28,8 @@ from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
+# Units of the finder of predicates in each direction.
+_FINDER_SIZE = 64
 _DROPOUT = 0.3
 
 
@@ -37,10 +39,9 @@ class PredicateFinder(nn.Module):
     It sends no gradient through the vectors, so that it doesn't change what the role labeler learns.
     """
 
-    def __init__(self, input_dim: int, size: int) -> None:
-        """`size`: units in each direction."""
+    def __init__(self, input_dim: int) -> None:
         super().__init__()
-        self.bilstm = BiLSTM(input_dim, [size], _DROPOUT)
+        self.bilstm = BiLSTM(input_dim, [_FINDER_SIZE], _DROPOUT)
         self.project = nn.Linear(self.bilstm.output_dim, 1)
 
     def forward(
@@ -102,7 +103,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             settings.num_layers,
             settings.recurrent_dropout,
         )
-        self.finder = PredicateFinder(input_dim, settings.finder_size) if settings.find_predicates else None
+        self.finder = PredicateFinder(input_dim) if settings.find_predicates else None
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         set_orthogonal(self.project.weight.data)
         nn.init.zeros_(self.project.bias)

@@ -25,8 +25,6 @@ class LabelerSettings(FileSettings):
     find_predicates: bool = True
     """Whether a small biLSTM also learns which tokens are predicates, for text in which they are not marked. It doesn't
     affect the labeler's own network."""
-    finder_size: Size = 64
-    """Units of that biLSTM in each direction."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ class ClassifierSettings(LabelSettings, CharacterSettings):
 
     layout: Literal["auto", "trees", "tsv"] = "auto"
     """Format of the files. trees: one labelled tree per line, as in the Stanford Sentiment Treebank; tsv: tab-separated
-    columns; auto: detected from the first line."""
+    columns, or JSON lines with label and text; auto: detected from the first line."""
     label_column: Size = 1
-    """tsv: column of the labels, counted from 1. A first line that names a column label, and one sentence, text or
-    document (SST-2, NSMC), says by itself which columns they are."""
+    """tsv: column of the labels, counted from 1. A first line with the names label and text says itself which columns
+    they are."""
     text_column: Size = 2
     """tsv: column of the sentences, counted from 1."""
     header: bool = False

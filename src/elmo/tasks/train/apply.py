@@ -11,9 +11,8 @@ from torch import Tensor
 
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.process.torch_settings import usual_torch
-from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_config import OTHER_BILM
-from elmo.tasks.saved_model import SavedTaskModel
+from elmo.tasks.saved_model import Ensemble, SavedTaskModel
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel

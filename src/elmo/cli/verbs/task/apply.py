@@ -143,7 +143,7 @@ def _require_task_models(arguments: Evaluate | Predict) -> None:
 
 
 def _loaded(arguments: Evaluate | Predict) -> Any:
-    from elmo.tasks.ensemble import load_ensemble
+    from elmo.tasks.saved_model import load_ensemble
 
     return load_ensemble(
         [arguments.folder, *arguments.ensemble],
