@@ -62,10 +62,13 @@ class System:
         """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
         tokens, usual = self.settings.tokens, to_table(type(self.settings)())
         later = {name for kind in type(self.settings).__mro__ for name in _LATER.get(kind.__name__, ())}
+        usual |= left_settings(self.settings)
         named = {
-            name: value for name, value in to_table(self.settings).items() if name not in later or value != usual[name]
+            name: value
+            for name, value in (usual | to_table(self.settings)).items()
+            if name not in later or value != usual[name]
         }
-        text = json.dumps(named | left_settings(self.settings), sort_keys=True)
+        text = json.dumps(named, sort_keys=True)
         parts = [
             "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
             *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),
