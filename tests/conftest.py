@@ -295,10 +295,10 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def terminal(monkeypatch) -> Terminal:
     """On which everything is drawn at once, and stays however short it was."""
-    from elmo.process.progress import bars
+    from elmo.process.progress import shown
 
-    monkeypatch.setattr(bars, "_UNSEEN", 0)
-    monkeypatch.setattr(bars, "_SHORT", 0)
+    monkeypatch.setattr(shown, "_UNSEEN", 0)
+    monkeypatch.setattr(shown, "_SHORT", 0)
     return Terminal()
 
 

@@ -21,8 +21,8 @@ import torch
 
 from elmo.disk.json_file import read_record
 from elmo.errors import Interrupted
-from elmo.process.progress.lines import duration
 from elmo.process.progress.report import SILENT, Progress
+from elmo.process.progress.shown import duration
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable

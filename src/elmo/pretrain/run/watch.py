@@ -14,8 +14,8 @@ from elmo.errors import MissingExtraError
 from elmo.lm.sums import Perplexity
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.step.trainer import StepResult, Trainer
-from elmo.process.progress.lines import duration
 from elmo.process.progress.report import SILENT, Progress
+from elmo.process.progress.shown import duration
 
 LogTo = Literal["files", "tensorboard"]
 

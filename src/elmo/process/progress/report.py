@@ -82,7 +82,7 @@ def following(progress: Progress | bool) -> Iterator[Progress]:
     """
     if progress is True:
         # Imported here, for the sake of callers that show nothing.
-        from elmo.process.progress.bars import drawn_on
+        from elmo.process.progress.shown import drawn_on
 
         with drawn_on(sys.stderr) as drawn:
             yield drawn
