@@ -9,20 +9,6 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
 
 
-def test_the_alternating_lstm_stands_beside_the_library(run) -> None:
-    flags = ["--rounds", "1", "--sizes", "2x4", "--dim", "5", "--batch", "3", "--tokens", "4"]
-    record = run("tasks/alternating_lstm.py", *flags)
-    assert "2 x 4, input 5, 3 rows of half to full length of 4 tokens" in record
-    assert "times as long as the library's LSTM" in record
-
-
-def test_the_gru_stands_beside_the_library_and_its_floor(run) -> None:
-    flags = ["--rounds", "1", "--dims", "5", "7", "--size", "4", "--batch", "3", "--tokens", "6"]
-    record = run("tasks/gru.py", *flags)
-    assert "\n| 5 -> 2 x 4, 3 rows of 6 tokens | " in record and "\n| 7 -> 2 x 4, 3 rows of 6 tokens | " in record
-    assert "of the time of torch.nn.GRU" in record
-
-
 def test_dropout_stands_beside_torchs_and_the_memory(run) -> None:
     record = run("tasks/dropout.py", "--rounds", "1")
     assert "\n| 32 x 20 x 256 | " in record and "GB/s" in record

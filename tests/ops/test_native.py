@@ -13,10 +13,8 @@ from torch import Tensor
 from elmo.config import LSTMSettings
 from elmo.errors import ConfigError
 from elmo.ops import native, native_passes
-from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
 from elmo.ops.char_cnn import activate, best_windows, character_vectors
 from elmo.ops.full_softmax import full_softmax_mean
-from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.ops.native.build import build, source_hash
 from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
@@ -261,8 +259,7 @@ def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
     """Operations with a backward of their own, of (inputs, weights): their results and what they are given."""
     torch.manual_seed(0)
     weights = [torch.randn(48, 6), torch.randn(48, 8), torch.randn(48), torch.randn(8, 12)]
-    highway = [torch.randn(42, 6), torch.randn(42), torch.randn(35, 7), torch.randn(35)]
-    ids, lengths = torch.randint(1, 20, (6, 10)), torch.tensor([4, 1, 2])
+    ids = torch.randint(1, 20, (6, 10))
     targets, negatives = torch.tensor([3, 9, 1, 0, 5]), torch.tensor([1, 4, 5, 8])
 
     def window(inputs, *weights):
@@ -279,14 +276,6 @@ def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
             [torch.randn(20, 4), torch.randn(5, 4, 3)],
         ),
         "window": (window, [torch.randn(4, 3, 6), *weights]),
-        "highway": (
-            lambda inputs, *weights: alternating_lstm_packed(inputs, lengths, [HighwayWeights(*weights)])[0],
-            [torch.randn(3, 4, 6), *highway],
-        ),
-        "gru": (
-            lambda inputs, *weights: grus_side_by_side(inputs[None], [GRUWeights(*weights)])[0],
-            [torch.randn(4, 3, 6), torch.randn(21, 6), torch.randn(21, 7), torch.randn(21), torch.randn(21)],
-        ),
         "softmax": (softmax, [torch.randn(5, 6), torch.randn(5, 6), torch.randn(4, 6)]),
         "full_softmax": (
             lambda outputs, *weights: full_softmax_mean(outputs, targets, *weights),
@@ -329,8 +318,6 @@ def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: s
     "name",
     [
         "window",
-        "highway",
-        "gru",
         "full_softmax",
         *(pytest.param(name, marks=needs_library) for name in ("char_cnn", "softmax")),
     ],

@@ -434,9 +434,7 @@ def operation_groups() -> dict[str, Group]:
     """The operations of training, against their plain versions in float64."""
     import torch
 
-    from elmo.ops.alternating_lstm import HighwayWeights, LSTMState, alternating_lstm_packed, alternating_lstm_reference
     from elmo.ops.char_cnn import best_windows, character_vectors
-    from elmo.ops.gru import GRUWeights, gru_reference, grus_side_by_side
     from elmo.ops.projected_lstm import LayerWeights, projected_lstm_reference, projected_lstm_window
     from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 
@@ -473,13 +471,6 @@ def operation_groups() -> dict[str, Group]:
         also_without_a_token = 0 * weights["input_weight"].sum()
         return out.transpose(0, 1) + also_without_a_token, new_hidden, new_cell
 
-    def alternating(function: Callable, inputs: Any, lengths: Any, hidden: Any, cell: Any, **weights: Any) -> Any:
-        assert function is alternating_lstm_packed or (
-            lengths.shape == inputs.shape[:1] and not lengths.is_floating_point() and lengths.dtype != torch.bool
-            and int(lengths.min()) >= 0 and int(lengths.max()) <= inputs.shape[1]
-        )  # fmt: skip
-        return function(inputs, lengths, [HighwayWeights(**weights)], LSTMState(hidden, cell))
-
     def softmax(function: Callable, outputs: Any, target_ids: Any, weight: Any, bias: Any, negative_ids: Any,
                 negative_weight: Any, negative_bias: Any) -> Any:  # fmt: skip
         zeros = torch.zeros(5, dtype=bias.dtype), torch.zeros(4, dtype=bias.dtype)
@@ -496,17 +487,9 @@ def operation_groups() -> dict[str, Group]:
 
         return Group(call, good, oracle)
 
-    def grus(function: Callable, inputs: Any, **weights: Any) -> Any:
-        return function(inputs, GRUWeights(**weights)) + 0 * weights["input_weight"].sum()  # also without a token
-
-    def one_gru(inputs: Any, weights: GRUWeights) -> Any:
-        return grus_side_by_side(inputs[None], [weights])[0]
-
     ids = torch.stack([torch.randperm(19)[:10] + 1 for _ in range(6)])  # no two windows of a row are alike
     lstm = {"input_weight": torch.randn(48, 6) / 3, "recurrent_weight": torch.randn(48, 8) / 3, "bias": torch.randn(48),
             "projection_weight": torch.randn(8, 12) / 3}  # fmt: skip
-    highway = {"input_weight": torch.randn(42, 6) / 3, "input_bias": torch.randn(42),
-               "state_weight": torch.randn(35, 7) / 3, "state_bias": torch.randn(35)}  # fmt: skip
     return {
         "best_windows": both(
             as_it_is, char_cnn_training, char_cnn_reference,
@@ -515,16 +498,6 @@ def operation_groups() -> dict[str, Group]:
         "projected_lstm_window": both(
             as_it_is, window, window_reference,
             {"inputs": torch.randn(4, 3, 6), "hidden": torch.randn(3, 8), "cell": torch.randn(3, 12), **lstm},
-        ),
-        "alternating_lstm_packed": both(
-            alternating, alternating_lstm_packed, alternating_lstm_reference,
-            {"inputs": torch.randn(3, 4, 6), "lengths": torch.tensor([4, 0, 2]), "hidden": torch.randn(1, 3, 7),
-             "cell": torch.randn(1, 3, 7), **highway},
-        ),
-        "grus_side_by_side": both(
-            grus, one_gru, gru_reference,
-            {"inputs": torch.randn(4, 3, 6), "input_weight": torch.randn(21, 6) / 3,
-             "state_weight": torch.randn(21, 7) / 3, "input_bias": torch.randn(21), "state_bias": torch.randn(21)},
         ),
         "sampled_softmax_mean": both(
             softmax, sampled_softmax_mean, sampled_softmax_reference,

@@ -6,9 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
+from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm
 from elmo.ops.dropout import Dropout, kept
-from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.ops.product import trained_product
 
 
@@ -145,7 +144,7 @@ class AlternatingLSTM(nn.Module):
         if self.training and self.recurrent_dropout > 0:
             masks = vectors.new_empty(len(layers), len(vectors), self.output_dim)
             masks = kept(masks, self.recurrent_dropout).div_(1 - self.recurrent_dropout)
-        return alternating_lstm_packed(vectors, mask.sum(dim=1), layers, recurrent_masks=masks)[0]
+        return alternating_lstm(vectors, mask.sum(dim=1), layers, masks)
 
 
 class HighwayLayer(nn.Module):
@@ -195,13 +194,8 @@ class BiGRU(nn.Module):
             return vectors.new_zeros(*mask.shape, self.output_dim)
         places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        both, grus = (vectors, reorder(vectors, places)), (self.forward_gru, self.backward_gru)
-        if vectors.device.type == "cpu":
-            weights = [GRUWeights(*gru.parameters()) for gru in grus]  # in torch's order, which is ours
-            found = grus_side_by_side(torch.stack([one.transpose(0, 1) for one in both]), weights)
-            ahead, back = (one.transpose(0, 1) for one in found)
-        else:  # cuDNN's are faster
-            ahead, back = (gru(one)[0] for gru, one in zip(grus, both, strict=True))
+        ahead, _ = self.forward_gru(vectors)
+        back, _ = self.backward_gru(reorder(vectors, places))
         return torch.where(mask[:, :, None], torch.cat([ahead, reorder(back, places)], dim=2), 0)
 
 
