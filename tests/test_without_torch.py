@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,13 +110,10 @@ def test_models_are_listed_inspected_and_converted(model, tmp_path):
 
 
 def test_the_doctor_finds_nothing_broken():
-    done = command("doctor", "--json")
+    done = command("doctor")
     assert (done.returncode, done.stderr) == (0, "")
-    found = {finding["name"]: finding for finding in json.loads(done.stdout)}
-    small = "pip install torch --index-url https://download.pytorch.org/whl/cpu; "  # where there is no GPU
-    first = "" if shutil.which("nvidia-smi") else small
-    assert found["extra [torch]"]["advice"] == f"{first}pip install 'pyelmo[torch]'"
-    assert found["default model"]["state"] == "ok"
+    assert "without torch, the CPU computes" in done.stdout
+    assert "  default model " in done.stdout
 
 
 def test_every_verb_explains_itself():

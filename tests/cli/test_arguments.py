@@ -62,7 +62,6 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
         ("embed -o v.h5", r"^no TEXT was given.*'elmo embed --help'"),
         ("embed -o v.h5", "^no TEXT was given"),
         ("prepare -o data", "^no TEXT was given"),
-        ("plot -o x.png", "^no RUN was given"),
         ("substitutes", "^no SENTENCE was given"),
         ("analyze neighbors index", r"^no SENTENCE was given.*'elmo analyze neighbors --help'"),
         ("prepare text -o data --valid", "^--valid was given without a value"),

@@ -161,7 +161,6 @@ CASES = {
     "finetune: a file": ("finetune --data {}/prepared -o {}/taken", "is not a folder"),
     "bench: no text": ("bench {}/none", "there is no such file"),
     "bench: no model": ("bench -m {}/no-model", "no model of that name"),
-    "plot: no run": ("plot {}/none -o {}/new.png", "there is no such folder"),
     # What is no regular file is not replaced, not even by force.
     "embed: over a pipe": ("embed {}/text.txt -o {}/pipe --to npy --force", "is a FIFO"),
     "perplexity: over a pipe": ("perplexity {}/text.txt --per-token {}/pipe --force", "is a FIFO"),
@@ -169,7 +168,6 @@ CASES = {
     "predict: over a pipe": ("task predict {}/tagger {}/text.txt -o {}/pipe --force", "is a FIFO"),
     "evaluate: over a pipe": ("task evaluate {}/tagger {}/labelled -o {}/pipe --force", "is a FIFO"),
     "geometry: over a pipe": ("analyze geometry {}/text.txt -o {}/pipe --force", "is a FIFO"),
-    "plot: over a pipe": ("plot {}/deaf -o {}/pipe --force", "is a FIFO"),
     "convert: over a pipe": ("convert {}/deaf {}/pipe --force", "is a file, but a folder would be written"),
     # Options that would be ignored.
     "explore: export and host": (
@@ -373,7 +371,7 @@ def test_a_published_model_is_downloaded_last_of_all_and_quietly_if_asked(tmp_pa
 
 
 def test_every_verb_that_takes_long_can_be_quiet() -> None:
-    short = {"models", "inspect", "plot", "substitutes", "doctor"}
+    short = {"models", "inspect", "substitutes", "doctor"}
     of_actions = {"task": Train, "analyze": RecordFlags, "pretrain": Machine, "finetune": Machine}
     for verb in set(VERBS) - short:
         arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments

@@ -156,7 +156,7 @@ def test_a_working_folder_that_was_removed_is_told(tmp_path, monkeypatch, capsys
     (tmp_path / "removed").mkdir()
     monkeypatch.chdir(tmp_path / "removed")
     (tmp_path / "removed").rmdir()
-    for arguments in (["inspect", "no-model"], ["embed", "text.txt", "-o", "out.h5"], ["plot", "run", "-o", "a.png"]):
+    for arguments in (["inspect", "no-model"], ["embed", "text.txt", "-o", "out.h5"]):
         assert main(arguments) == 2
         assert "the working folder, which was removed: change to another one" in capsys.readouterr().err
     assert main(["embed", "the bank", "-m", "small-en", "--json"]) == 0  # nothing here is a path

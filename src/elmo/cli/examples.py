@@ -29,7 +29,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "static": ("elmo static corpus.txt -o vectors.txt",),
     "context2vec": ("elmo context2vec corpus.txt -o my-context2vec --unit 100 --epochs 1",),
     "cove": ("elmo cove en.txt de.txt --dev dev.en dev.de --vectors vectors.txt -o my-cove",),
-    "plot": ("elmo plot my-run other-run -o curves.png",),
     "perplexity": (
         "elmo perplexity corpus-test.txt",
         "elmo perplexity my-run/model corpus-test.txt --per-sentence",

@@ -41,7 +41,6 @@ VERBS = {
     "static": "train static word vectors on the same text, as a baseline",
     "context2vec": "train context2vec on the same text, to compare it with ELMo",
     "cove": "train CoVe, a translation system's encoder, which the paper compares ELMo with",
-    "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
     "scores": "the log-probability of every sentence of a text",
     "substitutes": "which words each direction would put in a [marked] place",
