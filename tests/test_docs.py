@@ -17,7 +17,6 @@ import pytest
 import torch
 
 from elmo.cli.main import main
-from elmo.weights.catalogue import bundled_folders
 from elmo.weights.many_langs import read as many_langs
 from elmo_paper.cli.main import main as paper
 
@@ -178,28 +177,17 @@ def sections(page: Path) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower())) for heading in headings}
 
 
-def test_the_perplexity_of_each_source_is_found_as_the_page_says(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "MODEL").symlink_to(bundled_folders()["small-en"])
-    manifest = "set\tsplit\tgroup\tfirst_line\tlines\nlm-en\ttest\ttalks\t1\t1\nlm-en\ttest\tblogs\t2\t1\n"
-    (tmp_path / "manifest.tsv").write_text(manifest, encoding="utf-8")
-    (block,) = blocks("pretraining.md", "python")
-    exec(compile(block, "pretraining.md", "exec"), {"sentences": [["the", "bank", "the"], ["bank"]]})
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["talks", "blogs"]
-
-
 @pytest.mark.slow
 def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path) -> None:
     text = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
     for name in ("text", "HELD_OUT", "OLD_HELD_OUT", "DOMAIN_TEXT", "DOMAIN_HELD_OUT"):
         (place / name).write_text(text * 240, encoding="utf-8")
-    (place / "manifest.tsv").write_text("group\tfirst_line\tlines\ncats\t1\t360\ndogs\t361\t360\n", encoding="utf-8")
     for name in ("train.conll", "test.conll"):
         (place / name).write_text("the O\ncat B-PET\nsat O\n\na O\ndog B-PET\nsat O\n\n" * 10, encoding="utf-8")
     (place / "MODEL").symlink_to(place / "RUN" / "model")
     assert run_line("elmo prepare text --valid HELD_OUT -o DATA") == 0
     lines = [line for block in blocks("pretraining.md", "sh") for line in block.splitlines()]
-    assert len(lines) == 9
+    assert len(lines) == 7
     steps = ["--max-steps", "2", "--num-negative-samples", "5", "--evaluate-every", "0"]
     epoch = ["--epochs", "1", "--hidden-sizes", "4", "--character-filters", "4", "--seeds", "1"]
     quick = {"pretrain": steps, "finetune": steps, "reproduce": epoch}

@@ -31,7 +31,7 @@ fi
 for set in lm-en lm-en-modern; do
     manifest=$(ls "$text/$set"/manifest.tsv*)
     for part in valid test; do
-        elmo perplexity "$work/run/model" "$text/$set/$part.txt.xz" --manifest "$manifest" --json \
+        python "$here/runs/quality/perplexity_by_source.py" "$work/run/model" "$text/$set/$part.txt.xz" "$manifest" \
             >"$work/perplexity-$set-$part.json"
     done
 done

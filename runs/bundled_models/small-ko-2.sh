@@ -28,7 +28,7 @@ fi
 for set in lm-ko lm-ko-more; do
     manifest=$(ls "$text/$set"/manifest.tsv*)
     for part in valid test; do
-        elmo perplexity "$work/small-ko" "$text/$set/$part.txt" --manifest "$manifest" --json \
+        python "$here/runs/quality/perplexity_by_source.py" "$work/small-ko" "$text/$set/$part.txt" "$manifest" \
             >"$work/perplexity-$set-$part.json"
     done
 done

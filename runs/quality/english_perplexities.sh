@@ -15,20 +15,21 @@ hash=$(elmo inspect "$model" --json | python -c 'import json, sys; print(json.lo
     exit 2
 }
 
-measure() { # NAME TEXT [OPTIONS]
+here=$(cd "$(dirname "$0")" && pwd)
+measure() { # NAME COMMAND ...
     local file="$out/perplexity-$1.json"
-    [ -f "$file" ] || { elmo perplexity "$model" "${@:2}" --json >"$file.part" && mv "$file.part" "$file"; }
+    [ -f "$file" ] || { "${@:2}" >"$file.part" && mv "$file.part" "$file"; }
     printf '%s: ' "$1" && python -c 'import json, sys; print(json.load(open(sys.argv[1]))["mean_perplexity"])' "$file"
 }
 
 for set in lm-en lm-en-modern; do
     manifest=$(ls "$text/$set"/manifest.tsv*)
     for part in valid test; do
-        measure "$set-$part" "$text/$set/$part.txt.xz" --manifest "$manifest"
+        measure "$set-$part" python "$here/perplexity_by_source.py" "$model" "$text/$set/$part.txt.xz" "$manifest"
     done
 done
 for set in lm-en-medical lm-en-tech; do
     [ -f "$out/$set.txt" ] ||
         { head -n 300 "$text/$set/test.txt" >"$out/$set.part" && mv "$out/$set.part" "$out/$set.txt"; }
-    measure "$set" "$out/$set.txt"
+    measure "$set" elmo perplexity "$model" "$out/$set.txt" --json
 done

@@ -58,8 +58,6 @@ CASES = {
     "perplexity: over the text": ("perplexity {}/text.txt --per-token {}/text.txt --force", "is the text itself"),
     "perplexity: tokens in the way": ("perplexity {}/text.txt --per-token {}/taken", "exists already"),
     "perplexity: no folder": ("perplexity {}/text.txt --per-token {}/text.txt/x", "is not a folder"),
-    "perplexity: no manifest": ("perplexity {}/text.txt --manifest {}/none", "there is no such file"),
-    "perplexity: another manifest": ("perplexity {}/text.txt --manifest {}/text.txt", "no column"),
     "scores: no text": ("scores {}/none.txt", "there is no such file"),
     "scores: a folder": ("scores {}", "is a folder, but a text file"),
     "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
@@ -192,12 +190,6 @@ CASES = {
     "prepare: field": ("prepare {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
     "static: field": ("static {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
     "perplexity: force": ("perplexity {}/text.txt --force", "--force was given without --per-token"),
-    "perplexity: state": (
-        "perplexity {}/text.txt --protocol bilm-tf --state zero --per-sentence",
-        "--state and --per-sentence were given together with --protocol bilm-tf",
-    ),
-    "perplexity: rows": ("perplexity {}/text.txt --batch-size 3", "--batch-size was given with sentences that start"),
-    "perplexity: part": ("perplexity {}/text.txt --manifest-part a/b", "--manifest-part was given without --manifest"),
     "neighbors: errors": (
         "analyze neighbors {}/deaf '[a] b' --static-errors skip", "--static-errors was given without static vectors",
     ),
@@ -326,7 +318,7 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
     # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
     assert {field for (_, field), role in found.items() if role == "input"} == {
-        "api_key_file", "config", "data", "dev", "gold", "manifest", "mssg", "old", "options", "predicted", "records",
+        "api_key_file", "config", "data", "dev", "gold", "mssg", "old", "options", "predicted", "records",
         "softmax", "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
     }  # fmt: skip
     assert {role for place, role in found.items() if place[1] == "model"} <= {"model", "named model", "unchecked"}

@@ -1,5 +1,6 @@
 """Perplexity against brute force: one sentence, one token, one softmax at a time."""
 
+import json
 import math
 
 import pytest
@@ -7,12 +8,18 @@ import torch
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, TextError
-from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf, fill_rows
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.language_model import LanguageModel
 from elmo.lm.perplexity import contiguous_parts, evaluate, scores, total
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
+
+
+@pytest.fixture
+def bilm_tf(load_script):
+    """`runs/quality/bilm_tf_perplexity.py`."""
+    return load_script("runs/quality/bilm_tf_perplexity.py")
+
 
 SENTENCES = [["the", "cat", "sat"], ["zebra"], ["the", "bank", "of", "the", "river", "밥"], ["a"]]
 
@@ -119,22 +126,22 @@ def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(m
         evaluate(model, [], state="carry")
 
 
-def test_rows_pull_sentences_as_the_specification_tells() -> None:
+def test_rows_pull_sentences_as_the_specification_tells(bilm_tf) -> None:
     # One row, "a b c" and "d": (c S d) -> (</S> d </S>) in 6.2, so six predictions and nothing dropped.
-    assert fill_rows([4, 2], 1) == ([[0, 1]], 6)
+    assert bilm_tf.fill_rows([4, 2], 1) == ([[0, 1]], 6)
     # Two rows, each sentence of two words: the third sentence goes to the row that is free first, the first one.
-    assert fill_rows([3, 3, 3], 2) == ([[0, 2], [1]], 3)
-    assert fill_rows([1, 5, 2, 2], 2) == ([[0, 2, 3], [1]], 5)
-    assert fill_rows([4], 2) == ([[0], []], 0)
+    assert bilm_tf.fill_rows([3, 3, 3], 2) == ([[0, 2], [1]], 3)
+    assert bilm_tf.fill_rows([1, 5, 2, 2], 2) == ([[0, 2, 3], [1]], 5)
+    assert bilm_tf.fill_rows([4], 2) == ([[0], []], 0)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
 def test_the_protocol_of_bilm_tf_equals_its_steps(
-    trainer: Trainer, model: LanguageModel, batch_size: int, monkeypatch: pytest.MonkeyPatch
+    trainer: Trainer, model: LanguageModel, batch_size: int, bilm_tf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elmo.lm.carried._WINDOW_TOKENS", 4)
     text = [*SENTENCES, [], ["the", "cat"], ["a", "dog", "sat"]]
-    found = evaluate_like_bilm_tf(model, text, batch_size=batch_size)
+    found = bilm_tf.evaluate_like_bilm_tf(model, text, batch_size=batch_size)
     expected = {
         direction: _bilm_tf_steps(trainer, direction, text, batch_size) for direction in ("forward", "backward")
     }
@@ -167,11 +174,11 @@ def _bilm_tf_steps(trainer: Trainer, direction: str, text: list[list[str]], batc
         return [sum(row[step] for row in nats) / batch_size for step in range(steps)]
 
 
-def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model: LanguageModel) -> None:
+def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model: LanguageModel, bilm_tf) -> None:
     with pytest.raises(TextError, match="the text has 4 sentences, but 256 rows need one each.*--batch-size 2"):
-        evaluate_like_bilm_tf(model, SENTENCES)
+        bilm_tf.evaluate_like_bilm_tf(model, SENTENCES)
     with pytest.raises(ConfigError, match="batch_size must be at least 1 .got 0"):
-        evaluate_like_bilm_tf(model, SENTENCES, batch_size=0)
+        bilm_tf.evaluate_like_bilm_tf(model, SENTENCES, batch_size=0)
 
 
 def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer, model: LanguageModel) -> None:
@@ -199,3 +206,12 @@ def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
     found = total(scores(model, SENTENCES, poll=lambda: polls.append(1)))
     assert len(polls) > 2 * found.num_predictions / 3  # of both directions
     assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)
+
+
+def test_the_script_of_bilm_tfs_protocol_prints_its_figures(bilm_tf, tmp_path, capsys) -> None:
+    (tmp_path / "text.txt").write_text("the bank was steep .\n\nthe bank\n", encoding="utf-8")
+    assert bilm_tf.main(["small-en", str(tmp_path / "text.txt"), "--batch-size", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["protocol"], found["predictions"], found["dropped_sentences"]) == ("bilm-tf", 10, 0)
+    assert bilm_tf.main(["small-en", str(tmp_path / "text.txt")]) == 2
+    assert "256 rows need one each" in capsys.readouterr().err

@@ -2,8 +2,7 @@
 
     language_model     `LanguageModel`: what the others need of a model; it on the CPU without torch
     in_torch           it in torch, on any device, for models in training too
-    perplexity         sentence by sentence, exactly; also by source, and log-probabilities of sentences
-    bilm_tf_protocol   as bilm-tf measured, with carried state
+    perplexity         sentence by sentence, exactly; and log-probabilities of sentences
     named_model        models by name
 
 Read `perplexity` first.

@@ -11,13 +11,13 @@ sentence: the forward language model reads a part from its beginning, the backwa
 A sentence's log-probability in a direction is the sum of ln p over its predictions: the forward language model's
 probabilities multiply to p(w1, ..., wn, </S>), the backward one's to p(wn, ..., w1, <S>).
 
-`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: paper section 3.1; docs/specification.md,
-6.7.
+`runs/quality/bilm_tf_perplexity.py` reproduces bilm-tf's own figures, which differ. Source: paper section 3.1;
+docs/specification.md, 6.7.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,6 @@ import numpy as np
 from elmo.errors import TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.language_model import LanguageModel, Poll
-from elmo.lm.manifest import Document, source_of
 from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.setting_checks import PositiveInt, require_value
@@ -116,20 +115,32 @@ def evaluate(
     sentences: Iterable[Sequence[str]],
     *,
     state: EvaluationState = "zero",
+    rows: int = 16,
+    each: Callable[[SentenceScore], object] = lambda score: None,
+    num_sentences: int | None = None,
     progress: Progress | bool = False,
 ) -> Perplexity:
     """Perplexity of a text; empty sentences are left out. Raises TextError if there is no other.
 
-    `progress`: receives the sentences that are scored and, with state "carry", the tokens that each direction reads;
-    True: bars on stderr.
+    `rows`: as for `scores`. `each`: called with each sentence's score, in order. `num_sentences`: those that are not
+    empty, if known. `progress`: receives the sentences that are scored and, with state "carry", the tokens that each
+    direction reads; True: bars on stderr.
     """
     some = (sentence for sentence in sentences if len(sentence))
-    known = sum(1 for sentence in sentences if len(sentence)) if isinstance(sentences, Sequence) else None
+    if isinstance(sentences, Sequence):
+        num_sentences = sum(1 for sentence in sentences if len(sentence))
     with following(progress) as reported:
-        scored = Count(reported, "scoring", known, "sentences")
-        perplexity = total(scored.each(scores(model, some, state=state, progress=reported)))
+        scored = Count(reported, "scoring", num_sentences, "sentences")
+        found = scored.each(scores(model, some, state=state, rows=rows, progress=reported))
+        perplexity = total(_shown(found, each))
         scored.finish()
     return perplexity
+
+
+def _shown(found: Iterable[SentenceScore], each: Callable[[SentenceScore], object]) -> Iterator[SentenceScore]:
+    for score in found:
+        each(score)
+        yield score
 
 
 def total(scored: Iterable[SentenceScore]) -> Perplexity:
@@ -146,27 +157,6 @@ def sums(scored: Iterable[SentenceScore]) -> Sums:
     if found is None:
         raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence per line.")
     return found
-
-
-@dataclass
-class BySource:
-    """Adds up the scores of each source of a text; a manifest has the sources of its lines."""
-
-    documents: Sequence[Document]
-    """Those of the text, as `read_manifest` gives them."""
-    _sums: dict[str, Sums] = field(default_factory=dict)
-
-    def add(self, line: int, score: SentenceScore) -> None:
-        """Adds the sentence of this line, counted from 1."""
-        source = source_of(line, self.documents)
-        if source not in self._sums:
-            self._sums[source] = Sums(list(score.nats))
-        score.add_to(self._sums[source])
-
-    def perplexities(self) -> dict[str, Perplexity]:
-        """Source -> its perplexity, the source with the most tokens first."""
-        found = {source: sums.perplexity() for source, sums in self._sums.items()}
-        return dict(sorted(found.items(), key=lambda item: -item[1].num_predictions))
 
 
 def scores(

@@ -6,8 +6,7 @@ import math
 import pytest
 
 from elmo.cli.verbs.perplexity import main
-from elmo.errors import ConfigError, OutputError, TextError
-from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
+from elmo.errors import OutputError, TextError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 
@@ -65,41 +64,6 @@ def test_each_sentence_has_its_line_and_they_make_the_whole(model_folder, text, 
     assert [line.split()[0] for line in lines[1:4]] == ["1", "3", "4"]
 
 
-def test_sources_are_named_in_json_and_table(tmp_path, model_folder, text, expected, capsys):
-    manifest = tmp_path / "manifest.tsv"
-    manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t3\nblogs\t4\t1\n", encoding="utf-8")
-    arguments = [str(model_folder), str(text), "--manifest", str(manifest), "--quiet"]
-    assert main([*arguments, "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
-    sources = facts.pop("sources")
-    assert facts == {"text": str(text), **expected.to_dict()}
-    assert {name: figures["tokens"] for name, figures in sources.items()} == {"talks": 7, "blogs": 1}
-    nats = sum(figures["nats_per_token"] * figures["predictions"] for figures in sources.values())
-    assert nats / facts["predictions"] == pytest.approx(facts["nats_per_token"])
-    assert main(arguments) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-3].split() == ["source", "tokens", "mean", "listed", "<UNK>"]
-    assert [line.split()[:2] for line in lines[-2:]] == [["talks", "7"], ["blogs", "1"]]
-
-
-def test_a_part_of_a_manifest_is_inferred_or_named(tmp_path, model_folder, text):
-    manifest = tmp_path / "manifest.tsv"
-    manifest.write_text("set\tsplit\tdoc\tfirst_line\tlines\nx\ttest\td/1\t1\t4\n", encoding="utf-8")
-    arguments = [str(model_folder), str(text), "--manifest", str(manifest), "--quiet"]
-    with pytest.raises(ConfigError, match=f"no documents of '{tmp_path.name}/text'.*x/test"):
-        main(arguments)
-    assert main([*arguments, "--manifest-part", "x/test"]) == 0
-
-
-def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text):
-    manifest = tmp_path / "manifest.tsv"
-    manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t4\n", encoding="utf-8")
-    before = manifest.read_bytes()
-    with pytest.raises(ConfigError, match="is the input itself"):
-        main([str(model_folder), str(text), "--manifest", str(manifest), "--per-token", str(manifest), "--force"])
-    assert manifest.read_bytes() == before
-
-
 def test_a_dash_reads_standard_input(model_folder, expected, stdin, capsys):
     stdin("\n".join(SENTENCES).encode())
     assert main([str(model_folder), "-", "--json", "--quiet"]) == 0
@@ -135,30 +99,6 @@ def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_fo
     assert main([*arguments, "--force"]) == 0
 
 
-def test_the_protocol_of_bilm_tf_says_what_it_drops(model_folder, language_model, text, capsys):
-    lines = [sentence.split() for sentence in SENTENCES]
-    wanted = evaluate_like_bilm_tf(EngineLanguageModel(language_model), lines, batch_size=3)
-    assert wanted.dropped_sentences > 0
-    assert main([str(model_folder), str(text), "--protocol", "bilm-tf", "--batch-size", "3", "--json", "--quiet"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}
-    assert main([str(model_folder), str(text), "--protocol", "bilm-tf", "--batch-size", "3", "--quiet"]) == 0
-    rows = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines())
-    assert rows["dropped sentences"] == str(wanted.dropped_sentences)
-    assert rows["dropped predictions"] == str(wanted.dropped_predictions)
-    with pytest.raises(TextError, match="256 rows"):
-        main([str(model_folder), str(text), "--protocol", "bilm-tf", "--quiet"])
-
-
-def test_the_protocol_of_bilm_tf_measures_blank_lines_and_no_skipped_ones(model_folder, language_model, text, capsys):
-    lines = [sentence.split() for sentence in SENTENCES]
-    assert [] in lines
-    wanted = evaluate_like_bilm_tf(EngineLanguageModel(language_model), lines, batch_size=1)
-    text.write_bytes("\n".join([*SENTENCES[:3], "caf\udce9", SENTENCES[3]]).encode("utf-8", "surrogateescape"))
-    flags = ["--protocol", "bilm-tf", "--batch-size", "1", "--errors", "skip", "--json", "--quiet"]
-    assert main([str(model_folder), str(text), *flags]) == 1
-    assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}
-
-
 def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, text, expected, capsys):
     assert main([str(model_folder), str(text), "--state", "carry", "--batch-size", "1", "--json", "--quiet"]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -183,8 +123,6 @@ def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys
         assert main([*map(str, names), "-m", str(model_folder), "--json", "--quiet"]) == 0
         figures.append({key: it for key, it in json.loads(capsys.readouterr().out).items() if key != "text"})
     assert figures[0] == figures[1]
-    with pytest.raises(ConfigError, match="--manifest describes the lines of one text, but 2 were given"):
-        main([str(whole), str(tmp_path / "a.txt"), "-m", str(model_folder), "--manifest", str(whole)])
 
 
 def test_sentences_of_several_files_are_told_apart_by_their_file(model_folder, tmp_path, capsys, monkeypatch):

@@ -11,7 +11,6 @@ from elmo.analysis.probes.treebank import read_treebank
 from elmo.analysis.senses.inventory import read_inventory
 from elmo.analysis.senses.raganato import read_keys, read_sentences
 from elmo.errors import TextError
-from elmo.lm.manifest import read_manifest, source_of
 from elmo.text.files.lines import utf8_lines
 
 _CORPUS = (
@@ -27,7 +26,6 @@ READERS = {
     ),
     "keys": (read_keys, "a k1\nFluß k2\n"),
     "corpus": (lambda path: list(read_sentences(path)), _CORPUS),
-    "manifest": (lambda path: source_of(1, read_manifest(path, "t")), "source\tfirst_line\tlines\nFluß\t1\t2\n"),
 }
 readers = pytest.mark.parametrize("name", READERS)
 

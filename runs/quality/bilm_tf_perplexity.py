@@ -1,4 +1,6 @@
-"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to compare with figures of that program.
+"""Perplexity of a tokenized text as bilm-tf's `bin/run_test.py` measures it, to compare with figures of that program.
+
+    python runs/quality/bilm_tf_perplexity.py MODEL TEXT [--batch-size 256]
 
 The text goes through `batch_size` rows, one token of each row a step. A row whose sentence is used up pulls the next
 one of the text; the state is carried on. It ends at the first step in which a row finds no sentence: what the rows hold
@@ -7,17 +9,23 @@ A blank line is a sentence of no words, with one prediction.
 Source: docs/specification.md, 6.2 and 6.7; bilm-tf `bilm/data.py`.
 """
 
+import argparse
 import heapq
+import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from elmo.errors import TextError
+from elmo.errors import ElmoError, TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.language_model import LanguageModel
+from elmo.lm.named_model import load_language_model
 from elmo.lm.sums import Perplexity
 from elmo.process.progress.report import Progress, following
 from elmo.setting_checks import PositiveInt, require_value
+from elmo.text.files.lines import utf8_lines
 from elmo.text.vocabulary import TargetIds
 
 BATCH_SIZE = 256
@@ -102,3 +110,24 @@ def _result(
     measured = Perplexity(nats, predictions, whole, unknown)
     possible = sum(len(sentence) + 1 for sentence in text)
     return BilmTfPerplexity(measured, steps, len(text) - whole, possible - predictions)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0: printed; 2: the model or the text can't be read."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("model", help="a name, a folder or file")
+    parser.add_argument("text", type=Path, help="tokenized sentences, one a line")
+    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="rows, each with its own carried state")
+    options = parser.parse_args(arguments)
+    try:
+        sentences = [line.split() for line in utf8_lines(options.text)]
+        found = evaluate_like_bilm_tf(load_language_model(options.model), sentences, batch_size=options.batch_size)
+    except (ElmoError, OSError) as error:
+        print(f"bilm_tf_perplexity: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps({"text": str(options.text), **found.to_dict()}, indent=2, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,19 +1,29 @@
-"""A manifest: which lines of a text come from which source.
+"""The exact perplexity of a tokenized text, of all of it and of each of its sources, as JSON.
 
-It is a table of tab-separated columns under a header line, a document per row. `first_line` (from 1) and
-`lines` are the document's place in its file; `set` and `split`, where there are such columns, say which file that is.
-Its source is what the column `group` says, or `source`, or else the first part of `doc` ("nsmc" of "nsmc/10072").
+    python runs/quality/perplexity_by_source.py MODEL TEXT MANIFEST [--part SET/SPLIT]
+
+A manifest says which lines come from which source. It is a table of tab-separated columns under a header line, a
+document per row. `first_line` (from 1) and `lines` are the document's place in its file; `set` and `split`, where there
+are such columns, say which file that is: lm-en/test.txt.xz is looked up as set lm-en, split test; `--part` names
+another. Its source is what the column `group` says, or `source`, or else the first part of `doc` ("nsmc" of
+"nsmc/10072").
 """
 
+import argparse
+import json
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, ElmoError, TextError
+from elmo.lm.named_model import load_language_model
+from elmo.lm.perplexity import SentenceScore, evaluate
+from elmo.lm.sums import Perplexity, Sums
 from elmo.text.files.lines import utf8_lines
 
 ELSEWHERE = "(not in the manifest)"
@@ -58,7 +68,7 @@ def read_manifest(path: Path | str, part: str) -> list[Document]:
     if not documents:
         raise ConfigError(
             f"{path} has no documents of {part!r}, so no line would have a source. Its parts are: "
-            f"{', '.join(sorted(parts)[:20])}. Name one of them with --manifest-part."
+            f"{', '.join(sorted(parts)[:20])}. Name one of them with --part."
         )
     documents.sort(key=attrgetter("first_line", "end"))
     _require_apart(path, part, documents)
@@ -112,3 +122,55 @@ def _document(where: str, row: dict[str, str]) -> Document:
     first = int(row["first_line"])
     source = row.get("group") or row.get("source") or row.get("doc", "").split("/")[0]
     return Document(first, first + int(row["lines"]), source)
+
+
+@dataclass
+class BySource:
+    """Adds up the scores of each source of a text."""
+
+    documents: Sequence[Document]
+    """Those of the text, as `read_manifest` gives them."""
+    _sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add(self, line: int, score: SentenceScore) -> None:
+        """Adds the sentence of this line, counted from 1."""
+        source = source_of(line, self.documents)
+        if source not in self._sums:
+            self._sums[source] = Sums(list(score.nats))
+        score.add_to(self._sums[source])
+
+    def perplexities(self) -> dict[str, Perplexity]:
+        """Source -> its perplexity, the source with the most tokens first."""
+        found = {source: sums.perplexity() for source, sums in self._sums.items()}
+        return dict(sorted(found.items(), key=lambda item: -item[1].num_predictions))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0: printed; 2: the model, the text or the manifest can't be read."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("model", help="a name, a folder or file")
+    parser.add_argument("text", type=Path, help="tokenized sentences, one a line")
+    parser.add_argument("manifest", type=Path)
+    parser.add_argument("--part", help="SET/SPLIT of the text in the manifest (default: from its folder and file name)")
+    options = parser.parse_args(arguments)
+    try:
+        by_source = BySource(read_manifest(options.manifest, options.part or part_of(options.text)))
+        lines = [
+            (number, line.split()) for number, line in enumerate(utf8_lines(options.text), start=1) if line.split()
+        ]
+        numbers = iter([number for number, _ in lines])
+        whole = evaluate(
+            load_language_model(options.model),
+            [tokens for _, tokens in lines],
+            each=lambda score: by_source.add(next(numbers), score),
+        )
+    except (ElmoError, OSError) as error:
+        print(f"perplexity_by_source: {error}", file=sys.stderr)
+        return 2
+    sources = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
+    print(json.dumps({"text": str(options.text), **whole.to_dict(), "sources": sources}, indent=2, ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
