@@ -159,8 +159,7 @@ def test_progress_is_drawn_in_one_place_and_all_else_reports_to_it():
 def test_only_the_command_line_prints_messages():
     printing = {path.as_posix() for path in sources(ROOT) if "sys.stderr" in (ROOT / path).read_text(encoding="utf-8")}
     others = {path for path in printing if not path.startswith("cli/")}
-    # The latter gives it to a child process.
-    assert others == {"process/progress/report.py", "process/worker_pool.py"}
+    assert others == {"process/progress/report.py"}
 
 
 def test_every_file_stands_in_a_known_room():

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from elmo.disk import atomic
 from elmo.disk.atomic import copied_folder, new_file, new_folder, recover
 from elmo.errors import OutputError
 
@@ -31,15 +30,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture(params=["exchanged", "in two steps"])
-def way(request, monkeypatch) -> str:
-    """How a folder is replaced: as the system can, and as where it can't."""
-    if request.param == "in two steps":
-        monkeypatch.setattr(atomic, "exchange", lambda *_: False)
-    return request.param
-
-
-def test_a_replaced_folder_is_the_new_one_and_nothing_is_left(tmp_path, way):
+def test_a_replaced_folder_is_the_new_one_and_nothing_is_left(tmp_path):
     for content in ("one", "two", "three"):
         fill(tmp_path / "model", content)
         assert (tmp_path / "model" / "a").read_text() == content
@@ -47,7 +38,7 @@ def test_a_replaced_folder_is_the_new_one_and_nothing_is_left(tmp_path, way):
         assert names(tmp_path) == ["model"]
 
 
-def test_an_error_while_writing_leaves_what_was_there(tmp_path, way):
+def test_an_error_while_writing_leaves_what_was_there(tmp_path):
     fill(tmp_path / "model", "one")
     with (
         pytest.raises(RuntimeError, match="halfway"),
@@ -59,36 +50,16 @@ def test_an_error_while_writing_leaves_what_was_there(tmp_path, way):
     assert names(tmp_path) == ["model"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs renameat2")
-def test_folders_are_exchanged_in_one_step_here(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / name).touch()
-    assert atomic.exchange(tmp_path / "one", tmp_path / "two")
-    assert (names(tmp_path / "one"), names(tmp_path / "two")) == (["two"], ["one"])
-    with pytest.raises(FileNotFoundError):
-        atomic.exchange(tmp_path / "one", tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS])
-def test_a_system_that_cannot_exchange_says_so(tmp_path, monkeypatch, number):
-    def refuse(*_):
-        atomic.ctypes.set_errno(number)
-        return -1
-
-    monkeypatch.setattr(atomic, "_renameat2", lambda: refuse)
-    assert atomic.exchange(tmp_path / "one", tmp_path / "two") is False
-    monkeypatch.setattr(atomic, "_renameat2", lambda: None)
-    assert atomic.exchange(tmp_path / "one", tmp_path / "two") is False
-
-
-def test_an_exchange_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_folder_that_cant_get_its_name_leaves_what_was_there(tmp_path, monkeypatch):
     fill(tmp_path / "model", "one")
+    rename = Path.rename
 
-    def refuse(*_):
-        raise OSError(errno.EACCES, "Permission denied")
+    def refuse(self, target):
+        if self.suffix == ".unfinished":
+            raise OSError(errno.EACCES, "Permission denied")
+        return rename(self, target)
 
-    monkeypatch.setattr(atomic, "exchange", refuse)
+    monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(OutputError, match="Permission denied"):
         fill(tmp_path / "model", "two")
     assert (tmp_path / "model" / "a").read_text() == "one"
@@ -99,7 +70,6 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from elmo.disk import atomic
-atomic.exchange = lambda *_: False
 renamed = []
 def die(self, target):
     os.rename(self, target)

@@ -1,6 +1,5 @@
 """Worker processes: what they return and raise comes back, and none outlives the pool."""
 
-import io
 import os
 import sys
 import time
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import TextError
-from elmo.process import worker_pool
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by
 
 
@@ -26,7 +24,7 @@ def dies() -> None:
 
 
 def patiently(file: Path) -> None:
-    """Until the end of the input, which it outlives."""
+    """Until the end of the calls, which it outlives."""
     ended: list[bool] = []
     with ended_by(lambda: ended.append(True)):
         file.with_suffix(".begun").touch()
@@ -50,7 +48,7 @@ def begun(file: Path) -> None:
 def importable(monkeypatch):
     """Workers import functions by the name of their module."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    for function in (twice, fails, dies, patiently, impatiently):
+    for function in (twice, fails, dies, patiently, impatiently, speaks):
         monkeypatch.setattr(function, "__module__", "test_worker_pool")
     monkeypatch.setitem(sys.modules, "test_worker_pool", sys.modules[__name__])
 
@@ -69,7 +67,7 @@ def test_a_worker_that_dies_is_an_error_of_its_call():
         pool.submit(dies).result()
 
 
-def test_a_call_may_outlive_the_input_where_the_pool_is_patient(tmp_path):
+def test_a_call_may_outlive_the_others_where_the_pool_is_patient(tmp_path):
     with WorkerPool(1, patient=True) as pool:
         pool.submit(patiently, tmp_path / "saved")
         begun(tmp_path / "saved")
@@ -84,16 +82,12 @@ def test_other_calls_end_at_once(tmp_path):
     assert not (tmp_path / "saved").exists()
 
 
-def test_an_answer_is_whole_even_if_the_system_takes_it_in_parts():
-    """As it does when the process is stopped (Ctrl-Z) while it waits for a full pipe."""
+def speaks() -> bytes:
+    print("not an answer", flush=True)
+    return bytes(10_000_000)
 
-    class InParts(io.RawIOBase):
-        content = b""
 
-        def write(self, content):
-            self.content += bytes(content[:10])
-            return min(10, len(content))
-
-    stream = InParts()
-    worker_pool._send(stream, bytes(range(256)))
-    assert worker_pool._receive(io.BytesIO(stream.content)) == bytes(range(256))
+def test_what_a_worker_prints_is_no_answer(capfd):
+    with WorkerPool(1) as pool:
+        assert pool.submit(speaks).result() == bytes(10_000_000)
+    assert capfd.readouterr() == ("", "not an answer\n")

@@ -24,7 +24,6 @@ from safetensors.torch import load_file, save_file
 from elmo.cove.network import Translator
 from elmo.disk.atomic import new_file, new_folder, recover, write_file
 from elmo.disk.json_file import read_record, write_json
-from elmo.disk.output import require_utf8
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.weights.cove import WEIGHTS_SUFFIX
@@ -47,7 +46,6 @@ class TrainFolder:
 
     def begin(self, facts: Mapping[str, Any], vectors: Path, *, resume: bool) -> None:
         """Makes the folder. With `resume`, ConfigError unless there is one of a training with the same `facts`."""
-        require_utf8(self.path)
         if resume:
             self._require_same(facts)
         elif self.path.exists() and any(self.path.iterdir()):

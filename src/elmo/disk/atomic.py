@@ -1,22 +1,19 @@
 """Atomic writes: a folder or a file appears whole or not at all.
 
 What is written goes to a hidden name beside its place, is brought to the disk, and is renamed in the end. A folder that
-is replaced changes names with its successor in one step; where the system can't do that, `recover` brings back what a
-process that died between the two steps has left. The hidden name of a process that died is removed by the next one that
-writes to the same place: a process at work holds a lock on its hidden folder, or has lately written its hidden file.
+is replaced gets a hidden name first; `recover` brings it back where a process died between these two steps. The hidden
+name of a process that died is removed by the next one that writes to the same place: a process at work holds a lock on
+its hidden folder, or has lately written its hidden file.
 """
 
-import ctypes
 import errno
 import os
 import re
 import shutil
-import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 
 from elmo.disk.folder_lock import locked
@@ -34,9 +31,6 @@ _OVERHEAD_BYTES = 1 << 20
 # file that a lock would be on.
 _FOLDER_SECONDS = 2
 _FILE_SECONDS = 3600
-# linux/fcntl.h and linux/fs.h
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
 _NOT_THERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY)
 
 
@@ -80,8 +74,8 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
 
     OutputError if something is there, unless it is a regular file and `force` is set.
     """
-    path = Path(os.path.abspath(path))  # noqa: PTH100 - as above
     require_free(path, force=force)
+    path = path.resolve()  # a link is written through
     with _cleaned(path, size) as temporary:
         yield temporary
         sync(temporary)
@@ -99,8 +93,7 @@ def write_file(path: Path, content: bytes, *, force: bool = True) -> None:
 def recover(folder: Path) -> bool:
     """Puts a folder back that a process, dying while it replaced it, left under a hidden name; whether it did.
 
-    Such a folder can exist only where folders can't be exchanged in one step. Call this before reporting a folder as
-    missing.
+    For the process that writes the folder, before it reports it as missing.
     """
     try:
         left = hidden(folder, "old")
@@ -178,15 +171,13 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
         temporary.rename(folder)
         sync(folder.parent)
         return
-    old = temporary
-    if not exchange(temporary, folder):
-        old = temporary.with_suffix(".old")
-        folder.rename(old)
-        try:
-            temporary.rename(folder)
-        except BaseException:
-            old.rename(folder)
-            raise
+    old = temporary.with_suffix(".old")
+    folder.rename(old)
+    try:
+        temporary.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
     sync(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
 
@@ -230,31 +221,3 @@ def _space(target: Path, size: int) -> str:
     except OSError:
         return f"{size + _OVERHEAD_BYTES} bytes are needed."
     return f"{size + _OVERHEAD_BYTES} bytes are needed, {free} are free."
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Gives each of two existing folders the other's name. False: this system or file system can't.
-
-    Raises OSError for anything else that goes wrong; then nothing has changed.
-    """
-    rename = _renameat2()
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _NOT_THERE:
-        return False
-    raise OSError(number, os.strerror(number), str(one), None, str(other))
-
-
-@cache
-def _renameat2() -> Callable[..., int] | None:
-    """The C library's function; None without it (not Linux, or a C library before glibc 2.28)."""
-    if sys.platform != "linux":
-        return None
-    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if function is not None:
-        function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
-        function.restype = ctypes.c_int
-    return function

@@ -20,8 +20,6 @@ def is_disk_full(error: OSError) -> bool:
 
 def require_possible(output: Path) -> None:
     """OutputError unless a file or folder of that name could be made: in a folder that this user may write to."""
-    if not output.absolute().name:
-        raise OutputError(f"{output}: is the root of the file system and can't be an output. Choose a path below it.")
     if len(os.fsencode(output.name)) > _LONGEST_NAME:
         raise OutputError(
             f"{shown(output.name)} can't be the name of an output: it has more than {_LONGEST_NAME} bytes, and files "
@@ -47,15 +45,6 @@ def escaped(name: str) -> str:
     """A name in letters that UTF-8 has: the lone surrogates that stand for the bytes of one that is not UTF-8 become
     \\udc80 to \\udcff, as in JSON."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def require_utf8(run: Path) -> None:
-    """OutputError for the folder of a training if torch couldn't open the files in it."""
-    if escaped(str(run)) != str(run):
-        raise OutputError(
-            f"{escaped(str(run))}: the name is not UTF-8 text, and torch opens no file in such a folder. Rename it, or "
-            "change to it and name a folder below it."
-        )
 
 
 def require_file_or_nothing(output: Path) -> None:

@@ -1,28 +1,28 @@
 """WorkerPool: other processes that call functions for this one, so that all cores are used.
 
-A worker gets calls through its standard input and answers on its standard output. (Python's multiprocessing would run
-the caller's script once more.) It ends when its input ends, even after kill -9 of the process that started it.
+A worker gets its calls and answers them over two pipes. (Python's multiprocessing would run the caller's script once
+more.) It ends when its calls end, even after kill -9 of the process that started it.
 """
 
 import contextlib
 import os
 import pickle
 import signal
-import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import IO, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from elmo.errors import ElmoError
 from elmo.process.resources import num_cores
 from elmo.setting_checks import from_to, require_value
 
-_START = "import sys; sys.path[:] = {path!r}; from elmo.process.worker_pool import work; work()"
-_LENGTH = struct.Struct("<Q")
+_START = "import sys; sys.path[:] = {path!r}; from elmo.process.worker_pool import work; work({calls}, {answers})"
 
 
 def require_workers(workers: int) -> None:
@@ -76,7 +76,7 @@ class WorkerPool:
         try:
             if self._patient:
                 for worker in self._workers:
-                    worker.end_input()
+                    worker.end_calls()
                 for worker in self._workers:
                     worker.process.wait()
         finally:
@@ -89,23 +89,24 @@ class _Worker:
     """A process, seen from the one that started it."""
 
     def __init__(self, held_files: Sequence[int], environment: Mapping[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=held_files,
-            env=os.environ | dict(environment),
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._input, self._output = self.process.stdin, self.process.stdout
+        calls, self._calls = Pipe(duplex=False)
+        self._answers, answers = Pipe(duplex=False)
+        with calls, answers:
+            theirs = {"calls": calls.fileno(), "answers": answers.fileno()}
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _START.format(path=sys.path, **theirs)],
+                stdin=subprocess.DEVNULL,
+                stdout=2,  # what anybody prints goes to standard error
+                pass_fds=[*theirs.values(), *held_files],
+                env=os.environ | dict(environment),
+            )
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         content = pickle.dumps((function, arguments))
         try:
-            _send(self._input, content)
-            result, error = pickle.loads(_receive(self._output))
-        except (OSError, EOFError, ValueError):  # ValueError: its input was closed
+            self._calls.send_bytes(content)
+            result, error = pickle.loads(self._answers.recv_bytes())
+        except (OSError, EOFError):
             code = self.process.wait()
             raise WorkerDied(
                 f"the worker process ended with code {code} without an answer; most often for lack of memory. Use "
@@ -115,16 +116,15 @@ class _Worker:
             raise error
         return result
 
-    def end_input(self) -> None:
+    def end_calls(self) -> None:
         with contextlib.suppress(OSError):
-            self._input.close()
+            self._calls.close()
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
-        self.end_input()
-        with contextlib.suppress(OSError):
-            self._output.close()
+        self.end_calls()
+        self._answers.close()
 
 
 _at_end: Callable[[], object] | None = None
@@ -132,7 +132,7 @@ _at_end: Callable[[], object] | None = None
 
 @contextlib.contextmanager
 def ended_by(handler: Callable[[], object]) -> Iterator[None]:
-    """In a worker: inside the block, the end of the input calls `handler` instead of ending the process."""
+    """In a worker: inside the block, the end of the calls runs `handler` instead of ending the process."""
     global _at_end
     _at_end = handler
     try:
@@ -141,29 +141,27 @@ def ended_by(handler: Callable[[], object]) -> Iterator[None]:
         _at_end = None
 
 
-def work() -> None:
-    """What a worker process does."""
+def work(calls: int, answers: int) -> None:
+    """What a worker process does; the descriptors of its pipes."""
     # Ctrl-C reaches all processes of a terminal, a scheduler's SIGTERM all of a job; the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    # What anybody prints goes to standard error from here on.
-    stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    calls: SimpleQueue[bytes | None] = SimpleQueue()
-    threading.Thread(target=_listen, args=(calls,), daemon=True).start()
-    while (content := calls.get()) is not None:
+    received: SimpleQueue[bytes | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(Connection(calls, writable=False), received), daemon=True).start()
+    connection = Connection(answers, readable=False)
+    while (content := received.get()) is not None:
         with contextlib.suppress(BrokenPipeError):  # whoever started this process was killed
-            _send(stream, _answer(content))
+            connection.send_bytes(_answer(content))
 
 
-def _listen(calls: "SimpleQueue[bytes | None]") -> None:
-    """In a thread of its own, so that the end of the input is seen whatever the worker is doing."""
-    with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as stream, contextlib.suppress(EOFError):
+def _listen(calls: Connection, received: "SimpleQueue[bytes | None]") -> None:
+    """In a thread of its own, so that the end of the calls is seen whatever the worker is doing."""
+    with contextlib.suppress(EOFError):
         while True:
-            calls.put(_receive(stream))
+            received.put(calls.recv_bytes())
     if _at_end is None:
         os._exit(0)
-    calls.put(None)
+    received.put(None)
     _at_end()
 
 
@@ -185,22 +183,3 @@ def portable(error: Exception, instead: str) -> Exception:
     except Exception:
         return ElmoError(instead)
     return error
-
-
-def _send(stream: IO[bytes], content: bytes) -> None:
-    rest = memoryview(_LENGTH.pack(len(content)) + content)
-    while rest:  # a process that is stopped (Ctrl-Z) while it waits for a full pipe has written a part when it goes on
-        rest = rest[stream.write(rest) :]
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> bytes:
-    """EOFError if the other side has ended."""
-    header = stream.read(_LENGTH.size)
-    if len(header) < _LENGTH.size:
-        raise EOFError
-    length = _LENGTH.unpack(header)[0]
-    content = stream.read(length)
-    if len(content) < length:
-        raise EOFError
-    return content

@@ -10,7 +10,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from elmo.disk.atomic import recover, write_file
+from elmo.disk.atomic import write_file
 from elmo.disk.bounded import is_file, read_bytes, readable
 from elmo.disk.cache import cache_folder
 from elmo.errors import ConfigError, ElmoError, OutputError, WeightFileError, paths_count_from
@@ -68,7 +68,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     path = _expanded(model)
     with readable(_named(path), WeightFileError, _CHECK):
         is_there = path.exists() or is_file(index_of(path))
-    if is_there or recover(path):
+    if is_there:
         return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):
         # Here, because it reads the formats, which ask for names of models themselves.

@@ -35,7 +35,6 @@ from elmo.disk.atomic import write_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import forget_records_after, read_json, read_record, read_records, write_json
-from elmo.disk.output import require_utf8
 from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
@@ -93,7 +92,6 @@ class RunFolder:
 
     def require_begun(self) -> None:
         """ConfigError if there is no run to resume, OutputError if none can be resumed here."""
-        require_utf8(self.path)
         if not self.is_begun:
             raise ConfigError(
                 f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."

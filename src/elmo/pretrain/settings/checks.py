@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import hidden_names
-from elmo.disk.output import require_utf8
 from elmo.errors import ConfigError, OutputError
 
 # Left by a run that was killed before it had written its recipe.
@@ -62,7 +61,6 @@ def _check_softmax(config: Any) -> None:
 
 def require_unused(path: Path) -> None:
     """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
-    require_utf8(path)
     only_begun = path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
     if path.exists() and not only_begun:
         is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)

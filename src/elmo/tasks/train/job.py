@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeAlias
 
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
-from elmo.disk.output import require_utf8
 from elmo.errors import ConfigError, OutputError
 from elmo.setting_checks import Seed, require_value
 from elmo.tasks.settings import TaskSettings, to_table, with_table
@@ -146,7 +145,6 @@ class Job(Generic[S, E, P]):
 
     def require_free(self) -> None:
         """Raises OutputError if the folder of a new run can't be used, ConfigError if there is no run to resume."""
-        require_utf8(self.run)
         begun = (self.run / "run.json").is_file()
         if self.options.resume and not begun:
             raise ConfigError(f"{self.run}: there is no run to resume, run.json is missing. Start it without --resume.")
