@@ -15,12 +15,12 @@ import torch
 from torch import nn
 
 from elmo import BiLM, BiLMConfig
+from elmo.tasks.lines import TextLine, text_lines
 from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 from elmo.tasks.task import Task, TextReading
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.train import train
-from elmo.tasks.unlabelled import TextLine, text_lines
 from elmo.text.token_map import TokenMap, WordMap
 
 END, UNKNOWN, MOST_WORDS = "</S>", "<UNK>", 10_000

@@ -12,12 +12,12 @@ from torch import nn
 
 from elmo.errors import TextError
 from elmo.tasks.layers.attention import pool
+from elmo.tasks.lines import text_lines
 from elmo.tasks.settings import FitSettings, TaskSettings
 from elmo.tasks.task import Task, TextReading
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.train import train
-from elmo.tasks.unlabelled import text_lines
 
 Example = tuple[list[str], bool | None]  # the tokens, and whether they are a question; None: unknown
 

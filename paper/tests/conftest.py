@@ -22,7 +22,7 @@ from tests.conftest import (  # noqa: F401 - fixtures
     tiny_corpus,
 )
 
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.train.job import SCORED
 from elmo_paper.reproduce.outcomes import Outcome
 from elmo_paper.reproduce.record import ExperimentRecord, recorded

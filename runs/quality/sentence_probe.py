@@ -19,8 +19,7 @@ import numpy as np
 from elmo import Embedder
 from elmo.errors import ElmoError, MissingExtraError, TextError
 from elmo.static.vectors import vectors_for_words
-from elmo.tasks.sst.data import LabelledSentence, read_labelled
-from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence, read_labelled
 
 try:
     from sklearn.linear_model import LogisticRegression

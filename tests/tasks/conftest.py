@@ -11,8 +11,7 @@ import torch
 from elmo.model.bilm import BiLM
 from elmo.process.stop_flag import StopFlag
 from elmo.tasks.columns import TaggedSentence
-from elmo.tasks.ner.data import read_columns
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.data import TaggerSettings, read_columns
 
 NAMES = {"PER": ["Anna", "Bell Otto", "Cara"], "LOC": ["Rome", "New York", "Oslo"]}
 WORDS = ["the", "a", "saw", "went", "to", "in", "old", "is"]

@@ -8,19 +8,17 @@ import torch
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.columns import TaggedSentence
-from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.documents import Document, ResolverSettings
 from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.ner.data import NerSettings, TaggerSettings
 from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
+from elmo.tasks.pos.data import TokenTaggerSettings
 from elmo.tasks.pos.model import TokenTagger
-from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.data import EntailmentSettings, SentencePair
 from elmo.tasks.snli.model import ESIM
-from elmo.tasks.snli.settings import EntailmentSettings
 from elmo.tasks.squad.data import Answer, Question
 from elmo.tasks.squad.model import Reader
 from elmo.tasks.squad.settings import ReaderSettings
@@ -28,9 +26,8 @@ from elmo.tasks.squad.tokens import tokenized
 from elmo.tasks.srl.data import Proposition, RoleSentence
 from elmo.tasks.srl.model import RoleLabeler
 from elmo.tasks.srl.settings import LabelerSettings
-from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence
 from elmo.tasks.sst.model import Classifier
-from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources

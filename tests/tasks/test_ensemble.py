@@ -27,8 +27,8 @@ from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.saved_model import Ensemble, load_ensemble, save
 from elmo.tasks.srl.data import Proposition, RoleSentence
 from elmo.tasks.srl.model import Instances
+from elmo.tasks.sst.data import ClassifierSettings
 from elmo.tasks.sst.model import Classifier
-from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tags import spans_of
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.apply import evaluate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import to_table, with_table
 

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.ner.task import NamedEntities
 from elmo.tasks.train.job import Files, Job
 from elmo_paper.reproduce.experiment import reproduce

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo_paper.reproduce.outcomes import CountsDontFit, Trained, outcome_of
 from elmo_paper.reproduce.systems import systems_of
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.registry import find
 from elmo.tasks.train.job import Files, Job
 from elmo_paper.reproduce.experiment import data_facts

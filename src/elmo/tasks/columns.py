@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import reporting
+from elmo.tasks.lines import reporting
 from elmo.tasks.tags import Span
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import ColumnSentence, column_sentences, require_words

@@ -7,9 +7,8 @@ import pytest
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Document, WindowLimits, disjoint, random_window
-from elmo.tasks.coref.jsonlines import jsonlines_documents, write_jsonlines
-from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.coref.read import jsonlines_documents, read_documents, read_unlabelled, write_jsonlines, write_text
+from elmo.tasks.lines import labelled_lines
 from elmo.text.tokenizer import tokenizer
 
 VALUES = {

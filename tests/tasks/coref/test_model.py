@@ -6,9 +6,8 @@ import torch
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.documents import CorefSettings, Document, ResolverSettings
 from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.settings import CorefSettings, ResolverSettings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers

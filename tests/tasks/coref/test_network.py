@@ -7,11 +7,18 @@ import pytest
 import torch
 
 from elmo.tasks.coref import model as ranker_file
-from elmo.tasks.coref import span_scores
+from elmo.tasks.coref import spans as span_file
+from elmo.tasks.coref.documents import ResolverSettings
 from elmo.tasks.coref.model import PairFacts, Ranked, RankerInput, SpanRanker, rank
-from elmo.tasks.coref.settings import ResolverSettings
-from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
-from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table
+from elmo.tasks.coref.spans import (
+    MentionScorer,
+    PairScorer,
+    TokenStates,
+    antecedent_loss,
+    clusters_of,
+    gold_table,
+    span_vectors,
+)
 from elmo.tasks.layers.recurrent import BiLSTM
 
 
@@ -84,7 +91,7 @@ def states(case, lstm, dtype) -> TokenStates:
 @pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 1e-4), (torch.float64, "f64", 1e-8)])
 @pytest.mark.parametrize("max_floats", [1 << 24, 200])
 def test_every_stage_equals_the_originals(case, dtype, suffix, tolerance, max_floats, monkeypatch):
-    monkeypatch.setattr(span_scores, "_MAX_FLOATS", max_floats)
+    monkeypatch.setattr(span_file, "_MAX_FLOATS", max_floats)
     arrays, facts = case
     network = ranker(case).to(dtype)
     tokens = states(case, encoder(case), dtype)
@@ -151,7 +158,7 @@ def equal_with_gradients(one, other, asked):
 
 @pytest.mark.parametrize("max_floats", [1 << 24, 50])
 def test_factored_scorers_equal_plain_networks(max_floats, monkeypatch):
-    monkeypatch.setattr(span_scores, "_MAX_FLOATS", max_floats)
+    monkeypatch.setattr(span_file, "_MAX_FLOATS", max_floats)
     tokens = document()
     spans = torch.tensor([[0, 0], [0, 3], [2, 4], [4, 4], [5, 8], [8, 8]])
     widths = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
@@ -177,7 +184,7 @@ def test_parts_draw_the_same_dropout_for_their_gradient(monkeypatch):
     tokens = document(torch.float32)
     spans, widths = torch.tensor([[0, 0], [1, 2], [3, 3], [4, 5]]), torch.randn(4, 4)
     scorer = MentionScorer((6, 5, 4), (20, 20), dropout=0.5).train()
-    monkeypatch.setattr(span_scores, "_MAX_FLOATS", 60)
+    monkeypatch.setattr(span_file, "_MAX_FLOATS", 60)
     torch.manual_seed(3)
     found = scorer(tokens, spans, widths)
     weights = scorer.rest[5].weight

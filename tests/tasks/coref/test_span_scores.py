@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo.tasks.coref.model import bucket
-from elmo.tasks.coref.span_scores import endpoints, heads
+from elmo.tasks.coref.spans import endpoints, heads
 
 
 @pytest.fixture(params=["random", "wide"])

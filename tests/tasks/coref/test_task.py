@@ -11,9 +11,8 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.tasks.coref.conll import write_conll
-from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.documents import CorefSettings, Document
 from elmo.tasks.coref.read import read_documents
-from elmo.tasks.coref.settings import CorefSettings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.task import TextReading
 

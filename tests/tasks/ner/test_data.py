@@ -6,8 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.columns import TaggedSentence, write_columns
-from elmo.tasks.ner.data import read_columns
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.data import TaggerSettings, read_columns
 from elmo.tasks.ner.task import TASK
 
 CONLL = """-DOCSTART- -X- -X- O

@@ -6,8 +6,8 @@ from tests.tasks.small_models import small_tokens
 
 from elmo.errors import ConfigError
 from elmo.tasks.columns import TaggedSentence
+from elmo.tasks.ner.data import NerSettings, TaggerSettings
 from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tags import spans_of

@@ -6,8 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.columns import TaggedSentence, column_as_written
-from elmo.tasks.pos.data import read_tagged, read_untagged_treebank, write_tagged
-from elmo.tasks.pos.settings import TokenTaggerSettings
+from elmo.tasks.pos.data import TokenTaggerSettings, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.task import TextReading
 from elmo.text.sentences import read_sentences
 

@@ -7,8 +7,8 @@ import torch
 from tests.tasks.small_models import small_tokens
 
 from elmo.tasks.columns import TaggedSentence
+from elmo.tasks.pos.data import TokenTaggerSettings
 from elmo.tasks.pos.model import TokenTagger
-from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.pos.task import TASK
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.train.apply import predict_and_loss

@@ -6,7 +6,7 @@ import pytest
 
 from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.counts import score_of
-from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
+from elmo.tasks.pos.task import TokenTags, majority_tags, tag_counts, tag_scores
 
 TAGS = ["A", "B", "C"]
 

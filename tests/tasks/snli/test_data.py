@@ -5,8 +5,7 @@ import json
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.settings import EntailmentSettings, SnliSettings
+from elmo.tasks.snli.data import EntailmentSettings, SentencePair, SnliSettings, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.task import TASK
 from elmo.tasks.task import TextReading
 

@@ -7,9 +7,8 @@ from torch.nn import functional
 
 from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.layers.recurrent import BiLSTM
-from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.data import EntailmentSettings, SentencePair
 from elmo.tasks.snli.model import ESIM
-from elmo.tasks.snli.settings import EntailmentSettings
 from elmo.tasks.tokens.representation import TokenVectors
 
 LABELS = {"labels": ["entailment", "neutral", "contradiction"]}

@@ -6,8 +6,7 @@ import random
 import pytest
 
 from elmo.cli.main import main
-from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.settings import SnliSettings
+from elmo.tasks.snli.data import SentencePair, SnliSettings
 from elmo.tasks.snli.task import TASK
 from elmo.tasks.task import TextReading
 

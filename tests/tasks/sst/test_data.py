@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError, TextWarning
-from elmo.tasks.sst.data import LabelledSentence, parse_tree, phrases_of, read_labelled
-from elmo.tasks.sst.settings import ClassifierSettings, SstSettings
+from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence, SstSettings, parse_tree, phrases_of, read_labelled
 from elmo.tasks.sst.task import TASK
 
 TREES = "(3 (2 It) (4 (2 's) (4 good)))\n\n(1 (2 (2 A) (2 film\\/book)) (1 (1 -LRB-) (1 bad)))\n"

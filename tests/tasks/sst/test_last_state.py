@@ -8,9 +8,8 @@ from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence
 from elmo.tasks.sst.model import LastState
-from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.text.token_map import TokenMap, WordMap

@@ -7,9 +7,8 @@ import pytest
 import torch
 from tests.tasks.small_models import small_tokens, static_of
 
-from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence
 from elmo.tasks.sst.model import Classifier
-from elmo.tasks.sst.settings import ClassifierSettings
 
 LABELS = {"labels": ["bad", "good", "odd"]}
 SENTENCES = ["a fine film indeed", "poor", "", "a film"]

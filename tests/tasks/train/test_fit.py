@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, Interrupted, WeightFileError
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
+from elmo.tasks.ner.data import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.sst.settings import SstSettings
+from elmo.tasks.sst.data import SstSettings
 from elmo.tasks.train.job import is_training_data, over_seeds, require_same_run, require_seeds, summarize
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Progress
-from elmo.tasks.ner.settings import NerSettings
+from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.ner.task import NamedEntities
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.train.job import Files

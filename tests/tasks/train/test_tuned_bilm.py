@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo.errors import Interrupted
-from elmo.tasks.ner.settings import NerSettings, TaggerSettings
+from elmo.tasks.ner.data import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_key
-from elmo.tasks.labelled_lines import of_own_names, reporting
+from elmo.tasks.lines import of_own_names, reporting
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 from elmo.text.reading.as_trained import as_trained

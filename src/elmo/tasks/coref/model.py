@@ -16,10 +16,11 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
-from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
-from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
+from elmo.tasks.coref.documents import NO_HEADS, Document, Mention, Resolved, ResolverSettings, disjoint
 from elmo.tasks.coref.spans import (
+    MentionScorer,
+    PairScorer,
+    TokenStates,
     antecedent_loss,
     antecedent_pairs,
     candidate_spans,
@@ -27,6 +28,7 @@ from elmo.tasks.coref.spans import (
     gold_table,
     keep_best,
     score_table,
+    span_vectors,
 )
 from elmo.tasks.layers.characters import own_windows
 from elmo.tasks.layers.linear import linear

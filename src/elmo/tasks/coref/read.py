@@ -1,20 +1,84 @@
-"""Files of documents, in whichever of the formats they are: CoNLL-2012 columns, JSON lines, raw text."""
+"""Files of documents, in whichever of the formats they are: CoNLL-2012 columns, JSON lines, raw text.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+    {"doc_key": "nw/1_0", "sentences": [["Anna", "smiled", "."]], "speakers": [["-", "-", "-"]],
+     "clusters": [[[0, 0], [5, 6]]]}
+
+Mentions are [first, last] tokens of the document, both inclusive; "speakers" and "clusters" may be missing, and a
+speaker may be "", unknown. Source of the JSON lines: the data format of Lee et al. 2017's code.
+"""
+
+import json
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from elmo.errors import TextError
 from elmo.tasks.coref.conll import BEGIN, conll_documents
-from elmo.tasks.coref.documents import Document, Mention
-from elmo.tasks.coref.jsonlines import jsonlines_documents
-from elmo.tasks.labelled_lines import labelled_lines, skipping
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, require_own_key
+from elmo.tasks.lines import labelled_lines, of_own_names, records, reporting, skipping
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.form import require_plain_text
-from elmo.text.reading.as_trained import composed
+from elmo.text.formats.json_tree import Node
+from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import split_sentences
+
+
+def jsonlines_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = None) -> list[Document]:
+    """The documents in the lines of a file called `source`; blank lines are left out.
+
+    Raises TextError with file and line for what isn't such an object, mentions outside the document, mentions that end
+    before they begin, and two documents of the same name. With `on_bad`, errors in a line are reported to it, and
+    the line is left out.
+    """
+    found = []
+    for number, node in records(lines, source, (), on_bad):
+        with reporting(on_bad, number):
+            found.append(_document(node))
+    if not found:
+        raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
+    return of_own_names(found, require_own_key, on_bad)
+
+
+def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
+    """The document's line with these clusters."""
+    values: dict[str, Any] = {"doc_key": document.name, "sentences": [list(tokens) for tokens in document.sentences]}
+    if document.speakers:
+        values["speakers"] = [list(document.speakers[begin:end]) for begin, end in document.ranges]
+    values["clusters"] = [[list(mention) for mention in mentions] for mentions in clusters.values()]
+    yield json.dumps(values, ensure_ascii=False)
+
+
+def _document(node: Node) -> Document:
+    name, sentences = node["doc_key"].text(), _words(node["sentences"])
+    if not all(word.strip() for row in sentences for word in row):
+        raise node["sentences"].error("has a word without a character", "Fix the line")
+    speakers = _words(node["speakers"]) if "speakers" in node else []
+    if speakers and list(map(len, speakers)) != list(map(len, sentences)):
+        raise node["speakers"].error("must have as many entries as 'sentences' has words", "Fix or remove it")
+    num_words = sum(map(len, sentences))
+    rows = node["clusters"].items() if "clusters" in node else ()
+    clusters = tuple(filter(None, (tuple(_mention(one, num_words) for one in row.items()) for row in rows)))
+    ids = tuple(map(str, range(len(clusters))))
+    found = tuple(tuple(as_trained(sentence)) for sentence in sentences if sentence)
+    named = tuple(speaker.strip() or NO_SPEAKER for row in speakers for speaker in row)
+    return Document((name, ""), found, named, clusters, ids, node.source, layout="jsonlines")
+
+
+def _words(node: Node) -> list[list[str]]:
+    return [[word.text() for word in row.items()] for row in node.items()]
+
+
+def _mention(node: Node, num_words: int) -> Mention:
+    places = [place.whole_number() for place in node.items()]
+    if len(places) != 2 or places[1] < places[0]:
+        raise node.error(f"is {reprlib.repr(places)}, not [first token, last token]", "Fix the line")
+    first, last = places
+    if first < 0 or last >= num_words:
+        raise node.error(f"is {places}, outside the document of {num_words} words, counted from 0", "Fix the line")
+    return first, last
 
 
 def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], list[str]]) -> Document:

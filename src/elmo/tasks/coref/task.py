@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.coref.conll import write_conll
-from elmo.tasks.coref.documents import Document, Mention, Resolved, WindowLimits, random_window, require_own_key
-from elmo.tasks.coref.jsonlines import write_jsonlines
-from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
+from elmo.tasks.coref.documents import (
+    NO_HEADS,
+    CorefSettings,
+    Document,
+    Mention,
+    Resolved,
+    WindowLimits,
+    random_window,
+    require_own_key,
+)
+from elmo.tasks.coref.read import read_documents, read_unlabelled, write_jsonlines, write_text
 from elmo.tasks.coref.score import assignment_solver, coreference_scores, document_counts, num_repeated, score_files
-from elmo.tasks.coref.settings import NO_HEADS, CorefSettings
 from elmo.tasks.counts import percentage
 from elmo.tasks.labels import characters_of
 from elmo.tasks.rules import longest_runs

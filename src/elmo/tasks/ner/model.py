@@ -17,7 +17,7 @@ from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
-from elmo.tasks.ner.settings import BETWEEN, TaggerSettings
+from elmo.tasks.ner.data import BETWEEN, TaggerSettings
 from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of

@@ -14,11 +14,10 @@ from elmo.errors import ConfigError, TextError
 from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens, write_columns
 from elmo.tasks.counts import added, compared, label_figures
 from elmo.tasks.labels import characters_of, require_known_labels, require_learnable
-from elmo.tasks.ner.data import read_columns
-from elmo.tasks.ner.settings import BETWEEN, NerSettings
+from elmo.tasks.lines import in_token_column, text_lines
+from elmo.tasks.ner.data import BETWEEN, NerSettings, read_columns
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
-from elmo.tasks.unlabelled import in_token_column, text_lines
 
 _HANDLE = "@"
 _PERSON = "PER"

@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
+from elmo.setting_checks import Chance
 from elmo.tasks.columns import TaggedSentence, in_documents, tagged_rows, write_columns
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skipping
-from elmo.tasks.pos.settings import AUTO, TokenTaggerSettings
+from elmo.tasks.lines import labelled_lines, nothing_in, skipping
+from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
@@ -20,6 +21,34 @@ from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.signs import is_conllu
 from elmo.text.reading.as_trained import as_trained
 from elmo.text.reading.settings import Reading
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class TokenTaggerSettings(LabelSettings, CharacterSettings):
+    """Data and network of the tagger."""
+
+    tag_column: str = AUTO
+    """Column of the tags: its name in a CoNLL-U file (upos, xpos, deprel, feats), or its number, counted from 1.
+    auto: upos in a CoNLL-U file. In other files, auto is the other one of two columns, and 0 the last one."""
+    token_column: SizeOrNone = 0
+    """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file, the first one in others."""
+    hidden_sizes: Sizes = (200,)
+    """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
+    dropout: Chance = 0.5
+    """Dropout on each biLSTM layer's input and on the output of the top one, with the same mask for all tokens of a
+    sentence."""
+    character_filters: SizeOrNone = 128
+    """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
+
+
+@dataclass(frozen=True)
+class PosSettings(TaskSettings):
+    """All settings of `elmo task train pos`."""
+
+    tagger: TokenTaggerSettings = field(default_factory=TokenTaggerSettings)
+
 
 _LINES_LOOKED_AT = 300
 # In CoNLL-U, "_" says that a cell has no value; that a word has no features is a value.

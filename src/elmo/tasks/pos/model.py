@@ -14,8 +14,8 @@ from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.layers.characters import own_characters, with_characters
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
-from elmo.tasks.pos.score import TokenTags
-from elmo.tasks.pos.settings import TokenTaggerSettings
+from elmo.tasks.pos.data import TokenTaggerSettings
+from elmo.tasks.pos.task import TokenTags
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation

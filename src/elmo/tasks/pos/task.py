@@ -1,18 +1,84 @@
-"""Tagging each token by itself, parts of speech above all, as a task."""
+"""Tagging each token by itself, parts of speech above all, as a task: accuracy over all, known and unknown tokens."""
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens
-from elmo.tasks.labels import characters_of, remarks_on_one_label, require_known_labels, require_learnable, some_of
-from elmo.tasks.pos.data import TreebankSentence, read_tagged, read_untagged_treebank, write_tagged
-from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
-from elmo.tasks.pos.settings import PosSettings
+from elmo.tasks.counts import added, percentage
+from elmo.tasks.labels import (
+    characters_of,
+    classification_counts,
+    classification_scores,
+    remarks_on_one_label,
+    require_known_labels,
+    require_learnable,
+    some_of,
+)
+from elmo.tasks.lines import in_token_column, text_lines
+from elmo.tasks.pos.data import PosSettings, TreebankSentence, read_tagged, read_untagged_treebank, write_tagged
+from elmo.tasks.rules import most_frequent
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
-from elmo.tasks.unlabelled import in_token_column, text_lines
 from elmo.text.formats.form import form_of
+
+
+@dataclass(frozen=True)
+class TokenTags:
+    """A sentence's predicted tags."""
+
+    tags: list[str]
+    known: list[bool] = field(default_factory=list)
+    """Whether each token is a word of the training data; [] if unknown, as for another system's predictions."""
+
+
+def tag_scores(gold: Sequence[Sequence[str]], predicted: Sequence[TokenTags]) -> dict[str, Plain]:
+    """`accuracy` over all tokens; `accuracy_known` and `accuracy_unknown`, over those that the training data have and
+    don't have, 0 if there are none; `macro_f1`, the mean F1 of the gold tags; the counts `tokens` and `unknown`; and
+    `per_label`, see `classification_scores`."""
+    tags = [tag for sentence in gold for tag in sentence]
+    found = [tag for sentence in predicted for tag in sentence.tags]
+    scores = classification_scores(tags, found)
+    known = [is_known for sentence in predicted for is_known in sentence.known]
+    figures: dict[str, Plain] = {}
+    if len(known) == len(tags):
+        right = [one == other for one, other in zip(tags, found, strict=True)]
+        num_known = sum(known)
+        known_right = sum(one and is_known for one, is_known in zip(right, known, strict=True))
+        figures = {
+            "accuracy_known": percentage(known_right, num_known),
+            "accuracy_unknown": percentage(sum(right) - known_right, len(tags) - num_known),
+            "unknown": len(tags) - num_known,
+        }
+    return {"accuracy": scores["accuracy"], **figures, "tokens": len(tags), **scores}
+
+
+def tag_counts(gold: Sequence[str], predicted: TokenTags) -> Counts:
+    """One sentence's (right, wrongly given, missed) tokens of each tag."""
+    return added(classification_counts(*tags) for tags in zip(gold, predicted.tags, strict=True))
+
+
+def majority_tags(examples: Sequence[TaggedSentence]) -> Rule[TaggedSentence, TokenTags]:
+    """For each word its most frequent tag in the training data, for other words the most frequent one of all."""
+    by_word: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for example in examples:
+        for token, tag in zip(example.tokens, example.tags, strict=True):
+            by_word[token][tag] += 1
+    best = {word: most_frequent(counts) for word, counts in by_word.items()}
+    usual = most_frequent(Counter(tag for example in examples for tag in example.tags))
+
+    def predicted(sentence: TaggedSentence) -> TokenTags:
+        return TokenTags(
+            [best.get(token, usual) for token in sentence.tokens], [token in best for token in sentence.tokens]
+        )
+
+    return Rule(
+        "majority-of-word",
+        f"rule: each word's most frequent tag (of unknown words: {usual})",
+        lambda sentences: [predicted(sentence) for sentence in sentences],
+    )
+
 
 _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
 # So few tags may be those of a few words; of more, there are fewer than half as many as different words.

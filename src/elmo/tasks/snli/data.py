@@ -9,13 +9,15 @@ binary parse, its leaves are the tokens; all other sentences are tokenized.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, records, reporting, skipping
-from elmo.tasks.snli.settings import EntailmentSettings
+from elmo.setting_checks import Chance
+from elmo.tasks.lines import labelled_lines, nothing_in, records, reporting, skipping
+from elmo.tasks.settings import FitSettings, LabelSettings, Size, TaskSettings
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
@@ -23,6 +25,36 @@ from elmo.text.formats.json_tree import Node
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import tokenizer
+
+
+@dataclass(frozen=True)
+class EntailmentSettings(LabelSettings):
+    """Data and network of ESIM."""
+
+    text_tokenizer: str = "unicode"
+    """How sentences without a parse are split into tokens. unicode: by rules; whitespace: their tokens are separated by
+    spaces; or module:function, a function of your own."""
+    premises: Literal["read", "hide"] = "read"
+    """hide: the network reads only the hypotheses. Its score then shows how much the hypotheses give away about the
+    labels."""
+    hidden_size: Size = 300
+    """Units of both biLSTMs in each direction, and of both linear layers."""
+    dropout: Chance = 0.5
+    """Dropout on the tokens' vectors, the comparisons and their projections (one mask for all tokens of a sentence),
+    and in the classifier."""
+
+
+@dataclass(frozen=True)
+class SnliSettings(TaskSettings):
+    """All settings of `elmo task train snli`."""
+
+    fit: FitSettings = field(
+        default_factory=lambda: FitSettings(
+            epochs=15, patience=4, batch_size=32, learning_rate=0.0004, decay="halve", max_length=100
+        )
+    )
+    entailment: EntailmentSettings = field(default_factory=EntailmentSettings)
+
 
 Tokenize = Callable[[str], list[str]]
 

@@ -4,11 +4,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
+from elmo.tasks.lines import labelled_lines
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
-from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.settings import SnliSettings
+from elmo.tasks.snli.data import SentencePair, SnliSettings, read_pairs, read_unlabelled_pairs
 from elmo.tasks.task import Plain, Rule, Scores, TextReading
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
 from elmo.process.text_table import shortened
-from elmo.tasks.labelled_lines import labelled_lines, of_own_names, reporting, skipping
+from elmo.tasks.lines import labelled_lines, of_own_names, reporting, skipping
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting
+from elmo.tasks.lines import labelled_lines, nothing_in, reporting
 from elmo.tasks.tags import Span
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, reporting, skipping
+from elmo.tasks.lines import TextLine, labelled_lines, nothing_in, reporting, skipping, text_lines
 from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
@@ -21,7 +21,6 @@ from elmo.tasks.srl.columns import (
 )
 from elmo.tasks.tags import Span
 from elmo.tasks.task import TextReading
-from elmo.tasks.unlabelled import TextLine, text_lines
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import is_stream, text_name
 

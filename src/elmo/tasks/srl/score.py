@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
 from elmo.tasks.counts import added, compared, percentage, precision_recall_f1
-from elmo.tasks.labelled_lines import reporting, skipping
+from elmo.tasks.lines import reporting, skipping
 from elmo.tasks.srl.columns import ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from elmo.errors import TextError
 from elmo.setting_checks import require_setting
 from elmo.tasks.counts import percentage
-from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.labels import (
     LabelTask,
     Prediction,
@@ -17,11 +16,10 @@ from elmo.tasks.labels import (
     plain_prediction,
     predicted_labels,
 )
+from elmo.tasks.lines import labelled_lines, text_lines
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
-from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.settings import SstSettings
+from elmo.tasks.sst.data import LABELS, LabelledSentence, SstSettings, phrases_of, read_labelled
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
-from elmo.tasks.unlabelled import text_lines
 from elmo.text.reading.as_trained import composed
 from elmo.text.reading.settings import AUTO
 

@@ -1,17 +1,25 @@
-"""Labelled files as lines: each one is read or reported, since a label that is skipped silently makes a wrong score."""
+"""Lines of task data: labelled ones, records of fields, and unlabelled text with the positions of its tokens.
+
+A labelled line is read or reported, since a label that is skipped silently makes a wrong score.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from elmo.errors import TextError, TextWarning
+from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
-from elmo.text.files.text_file import check_is_text_file, text_name
+from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
+from elmo.text.first_look.sample import opened
 from elmo.text.formats.columns import UNDECODABLE
+from elmo.text.formats.form import DEFAULT_FIELD, form_of
 from elmo.text.formats.json_tree import Node, parse_tree
+from elmo.text.reading.placed import PlacedSentence
 
 E = TypeVar("E")
 
@@ -85,8 +93,8 @@ def records(
     """The records of the file `name`, each with the number of its line: JSON objects, one per line, if the first line
     begins one; else cells between tabs, as many in each line as in the first.
 
-    `columns`: the fields that the cells are, "" for one that isn't needed; a first line that names them all says itself
-    which cells they are, and `header` says that it is no record in any case.
+    `columns`: the fields that the cells are, "" for one that isn't needed, none at all for a file of JSON; a first line
+    that names them all says itself which cells they are, and `header` says that it is no record in any case.
     """
     is_json: bool | None = None
     width = 0
@@ -95,10 +103,10 @@ def records(
             continue
         cells = line.split("\t")
         if is_json is None:
-            is_json, width = line.lstrip().startswith("{"), len(cells)
-            names_columns = set(filter(None, columns)) <= set(cells)
-            columns = cells if names_columns and not is_json else columns
-            if names_columns or header:
+            is_json, width = not columns or line.lstrip().startswith("{"), len(cells)
+            names_columns = not is_json and set(filter(None, columns)) <= set(cells)
+            columns = cells if names_columns else columns
+            if names_columns or (header and not is_json):
                 continue
         with reporting(on_bad, number):
             if is_json:
@@ -110,3 +118,56 @@ def records(
                     f"{' TAB '.join(column or '...' for column in columns)} is expected. Fix the line."
                 )
             yield number, Node(dict(zip(columns, cells, strict=False)), f"{name}:{number}", "")
+
+
+# Of CoNLL-U, counted from 1.
+_FORMS = 2
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A sentence of a text and its tokens."""
+
+    tokens: list[str]
+    offsets: tuple[tuple[int, int], ...] = ()
+    """The beginning and end of each token in its line, in characters, the end exclusive; () if a tokenizer changed the
+    text, or the file has tokens only."""
+    has_text: bool = True
+    """Whether it was a text; False: a list of tokens, as columns are."""
+    source: str = field(default="", compare=False)
+    """The file's name."""
+    line: int = field(default=0, compare=False)
+    """In it, from 1."""
+
+
+def in_token_column(path: Path | str, reading: TextReading, column: int) -> TextReading:
+    """`reading` with the column in which the training data have their tokens, for columns of which it names none.
+
+    Of a stream, only its first lines tell whether it has columns: unless another format is given, it is taken to.
+    """
+    if reading.field != DEFAULT_FIELD:
+        return reading
+    if is_stream(path):
+        return replace(reading, field=str(column)) if reading.format in ("auto", "conll") else reading
+    format = form_of(path, reading.format, reading.field, reading.encoding).format
+    has_columns = format == "conll" or (format == "conllu" and column != _FORMS)
+    return replace(reading, field=str(column), format="conll") if has_columns else reading
+
+
+def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
+    """The sentences and blank lines of a file, in constant memory; "-" is standard input.
+
+    Raises TextError with file and line for what can't be read.
+    """
+    look, places = opened([path], reading, on_bad_line=reading.on_bad_line)
+    if reading.on_look is not None:
+        reading.on_look(look)
+    name = text_name(path)
+    return (TextLine(it.tokens, _offsets(it), it.has_text, name, it.line) for it in places)
+
+
+def _offsets(place: PlacedSentence) -> tuple[tuple[int, int], ...]:
+    if not place.has_text:
+        return ()
+    spans = place.spans.tolist()
+    return () if any(start < 0 for start, _ in spans) else tuple((start, end) for start, end in spans)

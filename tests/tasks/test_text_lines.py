@@ -1,7 +1,7 @@
 """Unlabelled text: tokens, and where they are in the line."""
 
+from elmo.tasks.lines import TextLine, text_lines
 from elmo.tasks.task import TextReading
-from elmo.tasks.unlabelled import TextLine, text_lines
 from elmo.text.first_look.sample import FirstLook
 
 
