@@ -49,7 +49,7 @@ def outcomes_of() -> Callable[..., list[Outcome]]:
                 outcome |= {"second_test": {"f1": second_test[place][seed]}} if second_test else {}
                 per_seed.append(outcome | {"mix_weights": mixes[place][seed] if mixes else []})
             seeds = list(range(1, 1 + len(per_seed)))
-            curves = epochs[place] if epochs else [[score] for score in scores[place]]
+            curves = epochs[place] if epochs else [[score, score] for score in scores[place]]
             names = (system.name, system.label, system.share, f"runs/{system.folder}")
             found.append(Outcome(*names, "f1", seeds, per_seed, curves))
         return found

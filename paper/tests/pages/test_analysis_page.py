@@ -11,8 +11,10 @@ import pytest
 from elmo.analysis.senses.inventory import read_inventory
 from elmo.cli.main import main
 from elmo.weights.catalogue import bundled_folders
-from elmo_paper.pages import analysis_page
-from elmo_paper.pages.write import WITHOUT_FIGURE
+from elmo_paper.pages import analyses
+from elmo_paper.pages.blocks import filled
+from elmo_paper.pages.records import REPOSITORY
+from elmo_paper.pages.write import WITHOUT_FIGURE, stale
 from elmo_paper.places import ANALYSES, DOCS
 
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
@@ -41,19 +43,19 @@ def test_the_inventory_is_made_of_wordnets_index(tmp_path, monkeypatch):
 def test_the_tables_are_those_of_the_records():
     shown = re.findall(r"<!-- table ([\w-]+) -->", PAGE)
     assert sorted(shown) == [path.stem for path in RECORDS]
-    assert analysis_page.filled(PAGE) == PAGE, "run: elmo-paper pages"
+    assert filled(PAGE) == PAGE, "run: elmo-paper pages"
 
 
 def test_the_explorers_tables_are_those_of_the_bundled_models():
     page = (DOCS / "explorer.md").read_text(encoding="utf-8")
     assert page.count("<!-- quality ") == 2
-    assert analysis_page.filled(page) == page, "run: elmo-paper pages"
+    assert filled(page) == page, "run: elmo-paper pages"
 
 
 def test_written_figures_are_listed_and_those_of_tables_are_not():
     table, code = "<!-- table x -->\n| 3.5 |\n<!-- end -->\n| 4.5 |", "```sh\nelmo 5.5\n```"
     page = f"It is 2.5 points\n{table}\n{code}\nand 6 % more\nin 7 layers"
-    assert list(analysis_page.stale(page)) == ["It is 2.5 points", "and 6 % more"]
+    assert list(stale(page)) == ["It is 2.5 points", "and 6 % more"]
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -67,7 +69,7 @@ def test_every_record_has_its_figure_and_says_where_it_comes_from(path):
 
 
 def test_a_table_has_the_values_of_its_record():
-    record = analysis_page.read_record("wsd-small-en")
+    record = REPOSITORY.analysis("wsd-small-en")
     (best,) = (one for one in record["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 2"))
     (line,) = (line for line in PAGE.splitlines() if line.startswith("| small-en, layer 2 |") and " over " not in line
                and f"{best['sets']['all']['f1']:.1f}" in line)  # fmt: skip
@@ -76,7 +78,7 @@ def test_a_table_has_the_values_of_its_record():
 
 
 def test_words_of_a_text_do_not_become_markdown():
-    assert analysis_page._plain("a|b *c* _d_ <e> [f]") == r"a\|b \*c\* \_d\_ \<e> \[f\]"
+    assert analyses._plain("a|b *c* _d_ <e> [f]") == r"a\|b \*c\* \_d\_ \<e> \[f\]"
 
 
 @pytest.fixture

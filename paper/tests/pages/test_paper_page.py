@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from elmo_paper.pages import paper_page
-from elmo_paper.places import DOCS, PAPER
+from elmo_paper.pages.blocks import filled
+from elmo_paper.pages.records import REPOSITORY, Folders
+from elmo_paper.places import DOCS, PAPER, RECORDS
 
 PAGE = DOCS / "paper.md"
 SNLI = "SNLI, 17,166 pairs (textual entailment)"
@@ -16,7 +17,7 @@ SNLI = "SNLI, 17,166 pairs (textual entailment)"
 @pytest.fixture
 def folders(tmp_path):
     """Two empty folders for records."""
-    found = paper_page.Folders(tmp_path / "reproduction", tmp_path / "analysis")
+    found = Folders(tmp_path / "reproduction", tmp_path / "analysis")
     found.records.mkdir()
     found.analyses.mkdir()
     return found
@@ -26,11 +27,29 @@ def record(name: str) -> dict[str, Any]:
     return json.loads((PAPER / "records" / name).read_text(encoding="utf-8"))
 
 
-def made(block: str, folders: object) -> list[list[str]]:
+def made(block: str, folders: Folders) -> list[list[str]]:
     """The cells of the tables that a block is filled with."""
-    text = paper_page.filled(f"<!-- {block} -->\nold\n<!-- end -->", folders)
+    text = filled(f"<!-- {block} -->\nold\n<!-- end -->", folders)
     assert "old" not in text
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+
+
+def stopped(own: dict[str, Any]) -> dict[str, Any]:
+    """The record as it were if its baselines had stopped improving before the last epoch."""
+    for system in own["systems"]:
+        system["best_epochs"] = [1] * len(own["seeds"])
+    return own
+
+
+def summary_of(name: str, folders: Folders) -> dict[str, list[str]]:
+    """The signs of a table's claims."""
+    found: dict[str, list[str]] = {}
+    own = ""
+    for first, claim, *signs in made("summary", folders):
+        own = first or own
+        if own.startswith(f"[{name}]"):
+            found[claim] = signs
+    return found
 
 
 def test_table_7_has_what_an_epoch_did_and_no_verdict_where_the_paper_did_not_tune(folders):
@@ -55,7 +74,7 @@ def test_table_7_has_what_an_epoch_did_and_no_verdict_where_the_paper_did_not_tu
 
 def test_the_page_is_made_of_the_records_and_shows_each_picture_once():
     text = PAGE.read_text(encoding="utf-8")
-    assert paper_page.filled(text) == text, "run: elmo-paper pages"
+    assert filled(text) == text, "run: elmo-paper pages"
     pictures = re.findall(r"\]\(([\w/.-]+\.svg)\)", text)
     assert len(pictures) == len(set(pictures)) >= 8
     assert all((DOCS / picture).is_file() for picture in pictures)
@@ -80,12 +99,11 @@ def test_what_no_record_has_is_not_measured_yet_and_has_its_command(folders):
     _, *rows = made("gains", folders)
     command = "elmo-paper tables table1 --tasks ko-reviews --plan paper/plans/korean.toml"
     assert rows[-1][-1] == f"not measured yet: `{command}`"
-    _, *rows = made("summary", folders)
-    assert {row[0].split("]")[0]: row[-1] for row in rows}["[Gamma"] == "*not measured yet*: entailment, names"
+    assert summary_of("Gamma", folders) == {"": ["", "none", "", "", "none", ""]}
 
 
 def test_a_record_takes_the_place_of_what_was_not_measured(folders):
-    own = record("reproduction/snli.table2.json")
+    own = stopped(record("reproduction/snli.table2.json"))
     (folders.records / "snli.table2.json").write_text(json.dumps(own))
     _, *rows = made("claims table2", folders)
     claim = "the top layer alone beats the baseline"
@@ -95,12 +113,11 @@ def test_a_record_takes_the_place_of_what_was_not_measured(folders):
         SNLI,
         "SQuAD +3.9, SNLI +1.0, SRL +2.5",
         "{:+.2f} [{:+.2f}, {:+.2f}]".format(found["difference"], *found["interval"]),
+        "< 0.001",
         "**[does not agree](../paper/records/reproduction/snli.table2.json)**",
     ]
     assert sum("not measured yet" in row[-1] for row in rows) == 2
-    summary = {row[0].split(":")[0]: row for row in made("summary", folders)}["[Table 2"]
-    assert summary[1] == "entailment"
-    assert summary[3] == "top layer alone > baseline"
+    assert summary_of("Table 2", folders)["top layer alone > baseline"] == ["none", "-", "none", "", "", ""]
 
 
 def test_a_claim_that_agrees_with_the_task_in_which_it_does_not_hold_is_turned_in_the_summary(folders):
@@ -108,8 +125,7 @@ def test_a_claim_that_agrees_with_the_task_in_which_it_does_not_hold_is_turned_i
     claim = next(one for one in own["claims"] if "both places beats the input" in one["claim"] and one["verdict"])
     claim |= {"verdict": "agrees with SRL", "difference": -3.0, "interval": [-4.0, -2.0]}
     (folders.records / "ner.table3.json").write_text(json.dumps(own))
-    summary = {row[0].split(":")[0]: row for row in made("summary", folders)}["[Table 3"]
-    assert "both places < input alone" in summary[2].split("; ")
+    assert summary_of("Table 3", folders)["both places > input alone"][4] == "+ (as SRL)"
 
 
 def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(folders):
@@ -122,7 +138,7 @@ def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(folders):
 
 
 def test_second_test_data_have_a_row_of_their_own(folders):
-    own = record("reproduction/squad.table1.json")
+    own = stopped(record("reproduction/squad.table1.json"))
     own["gains"][0]["test"] |= {"difference": 1.5, "interval": [-1.0, 4.0]}
     own["gains"][0]["second_test"] |= {"difference": 2.5, "interval": [1.0, 4.0]}
     first_claim, second_claim = own["claims"][-2:]
@@ -134,24 +150,23 @@ def test_second_test_data_have_a_row_of_their_own(folders):
     assert first[0] == "new-wiki (question answering)"
     assert then[0] == "XQuAD, English, by the models of new-wiki (question answering)"
     assert then[2:4] == [f"{scores} F1", "+2.50 [+1.00, +4.00]"]
-    summary = made("summary", folders)[1]
-    assert summary[1:3] == ["2 data sets", "XQuAD, English +2.5"]
+    assert summary_of("Table 1", folders)["ELMo > baseline"][0] == "open (XQuAD: +)"
 
 
 def test_a_system_that_the_page_does_not_know_appears_by_itself(folders):
     own = record("reproduction/snli.table2.json") | {"experiment": "whole"}
     (folders.records / "snli.whole.json").write_text(json.dumps(own))
     (folders.records / "small-en.speed.json").write_text(json.dumps({"words": 3}))
-    text = paper_page.filled("<!-- others -->\n<!-- end -->", folders)
+    text = filled("<!-- others -->\n<!-- end -->", folders)
     assert "## whole\n" in text
     assert "(reproduction/snli.whole.svg)" in text
     assert "speed" not in text
-    assert any(row[0] == "[whole](#whole)" for row in made("summary", folders))
+    assert "top layer alone > baseline" in summary_of("whole", folders)
 
 
 def test_cove_appears_in_tables_5_and_6_as_soon_as_it_is_measured(folders):
     own = record("analysis/wsd-small-en.json")
-    _, *rows = made("layers table5", paper_page.REPOSITORY)
+    _, *rows = made("layers table5", REPOSITORY)
     layer = next(one for one in own["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 1"))
     low = [value - 20 for value in layer["minus_first_sense"]]
     without = [one for one in own["systems"] if not one["encoder"].startswith("CoVe")]
@@ -162,13 +177,49 @@ def test_cove_appears_in_tables_5_and_6_as_soon_as_it_is_measured(folders):
     assert rows["CoVe, layer 1"] == ["59.4", "not measured yet"]
     claims = {row[0]: row[-1] for row in made("claims table5", folders)}
     assert claims["layer 2 is better than CoVe"] == "**[agrees](../paper/records/analysis/wsd-small-en.json)**"
-    summary = {row[0].split(":")[0]: row for row in made("summary", folders)}["[Table 5"]
-    assert "layer 2 > CoVe" in summary[2]
+    assert summary_of("Table 5", folders)["layer 2 > CoVe"] == ["+"]
 
 
 def test_the_scores_are_printed_as_the_paper_prints_them():
-    head, *rows = made("scores table3", paper_page.REPOSITORY)
+    head, *rows = made("scores table3", REPOSITORY)
     assert head == ["", "input only", "input & output", "output only"]
     assert rows[1] == ["the paper: SNLI", "88.9", "89.5", "88.7"]
     means = [one["test"]["mean"] for one in record("reproduction/snli.table3.json")["systems"]]
     assert [f"here: {SNLI}", *(f"{mean:.1f}" for mean in means)] in rows
+
+
+def test_a_baseline_that_was_still_rising_is_told_in_place_of_a_verdict(folders):
+    own = stopped(record("reproduction/srl.table2.json"))
+    baseline, *_ = own["systems"]
+    baseline["best_epochs"] = [3, len(baseline["curves"][1]), 4]
+    (folders.records / "srl.table2.json").write_text(json.dumps(own))
+    verdicts = {row[0]: row[-1] for row in made("claims table2", folders) if "EWT" not in row[0]}
+    told = "**: the baseline's best epoch is its last (3, 16, 4 of 16)"
+    assert verdicts["the top layer alone beats the baseline"].endswith(told)
+    assert "no verdict" not in verdicts["all layers (lambda 1) beat the top layer alone"]
+    assert summary_of("Table 2", folders)["top layer alone > baseline"][2] == "short"
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.glob("*.json")), ids=lambda path: path.stem)
+def test_no_page_has_a_verdict_about_a_baseline_that_was_still_rising(path):
+    own = json.loads(path.read_text(encoding="utf-8"))
+    rising = {
+        f"{system['share']:g}"
+        for system in own["systems"]
+        if system["system"] == "baseline" and "curves" in system
+        for best, curve in zip(system["best_epochs"], system["curves"], strict=True)
+        if best == len(curve)
+    }
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if f"/{path.name})" in line]
+    for line in lines:
+        claim = line.split("|")[1]
+        shares = re.findall(r"(\d+) %", claim)
+        if ("baseline" in claim or "gain" in claim or ".table1." in path.name) and rising & set(shares or rising):
+            assert "[no verdict]" in line or set(shares) == {"1", "10"}, line
+
+
+def test_verdicts_of_a_second_look_and_fragile_p_values_are_marked():
+    text = PAGE.read_text(encoding="utf-8")
+    assert re.search(r"\| ELMo beats TagLM .*\| 0.024 +\| .*\(second look: 5 seeds\)", text)
+    assert re.search(r"\| TagLM beats the baseline .*\| 0.060, fragile \| \*\*\[not decided\]", text)
+    assert text.count("An interval without 0 can be not decided") == 1

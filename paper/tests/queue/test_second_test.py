@@ -9,8 +9,9 @@ import pytest
 from elmo.disk.json_file import read_toml
 from elmo.weights.native.write import write
 from elmo_paper.cli.main import main
-from elmo_paper.pages import paper_rows
-from elmo_paper.pages import reproduction_page as page
+from elmo_paper.pages import records
+from elmo_paper.pages.blocks import filled
+from elmo_paper.pages.records import Folders
 from elmo_paper.places import PLAN
 from elmo_paper.queue import finished, tables
 
@@ -99,16 +100,13 @@ def test_the_same_models_are_scored_on_it_and_the_page_says_what_they_scored(ask
     ]  # fmt: skip
 
     (tmp_path / "bilms.toml").write_text(f'{record["systems"][1]["inputs"]["bilm"]} = "tiny"\n')
-    monkeypatch.setattr(paper_rows, "BILMS", tmp_path / "bilms.toml")
-    lines = page.filled("<!-- table1 -->\n<!-- end -->", tmp_path / "records").splitlines()
+    monkeypatch.setattr(records, "BILMS", tmp_path / "bilms.toml")
+    lines = filled("<!-- table1 -->\n<!-- end -->", Folders(tmp_path / "records", tmp_path / "records")).splitlines()
     cells = [[cell.strip() for cell in line.split("|")[1:5]] for line in lines[3:5]]
     assert cells == [
         ["cities (question answering)", "tiny", "2", "test F1"],
         ["towns, by the models of cities (question answering)", "tiny", "2", "second test F1"],
     ]
-    told = [line for line in lines if line.startswith("- cities (question answering): ELMo beats the baseline")]
-    assert len(told) == 2
-    assert ", on the second test data: **" in told[1] and "**. second test " in told[1]
 
     for kept in finished.keep(tmp_path / "out", tmp_path / "kept"):
         with tarfile.open(kept) as archive:

@@ -1,17 +1,17 @@
 """A record as a page: Markdown that reads well in a terminal too."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import Any
 
 from elmo.tasks.rules import best_rule
 from elmo.tasks.train.task_data import remarks_on_trained_data
-from elmo_paper.pages.tables import aligned, data_name, measured, rows, title
+from elmo_paper.pages.claims import CORRECTED, claims_table, needs_corrected, rows_of_record
+from elmo_paper.pages.tables import aligned, data_name, rows, title
 from elmo_paper.reproduce.record import ExperimentRecord
 
 
 def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
     """The whole page. `facts`: lines about the data, models and number of trainings."""
+    decided = list(rows_of_record(record))
     parts = [
         f"# {title(record['experiment'])}: {data_name(record)}",
         "\n".join(f"- {fact}" for fact in facts),
@@ -19,22 +19,12 @@ def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
         _legend(record),
         *_reductions(record),
         "## The paper's claims",
-        "\n".join(f"- {sentence(list(found))}" for _, found in groupby(record["claims"], lambda one: one["claim"])),
+        "\n".join(claims_table(decided, name_data=False)),
+        *([CORRECTED] if needs_corrected(decided) else []),
         *cautions(record),
         _method(record),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def sentence(claim: Sequence[dict[str, Any]]) -> str:
-    """One claim, as measured on one data set or several, with its verdict."""
-    (decided,) = [one for one in claim if one["verdict"] is not None]
-    others = [one for one in claim if one is not decided]
-    text = decided["claim"]
-    differences = "; ".join(_measured(one) for one in (decided, *others))
-    known = ", ".join(f"{task} {difference:+.1f}" for task, difference in decided["paper"].items())
-    of_paper = f" (paper: {known})" if known else ""
-    return f"{text[0].upper()}{text[1:]}{of_paper}: **{decided['verdict']}**. {differences}."
 
 
 def cautions(record: ExperimentRecord) -> list[str]:
@@ -68,20 +58,6 @@ def _on_rules(record: ExperimentRecord, data: str) -> Iterator[str]:
         else (f"Take {what} with care", "What has not learned the task may do better with other settings.")
     )
     yield f'**{told}**: on {data.replace("_", " ")} data the rule "{rule}" scores {score:.2f}, {found}. {follows}'
-
-
-def _measured(one: dict[str, Any]) -> str:
-    """ "test +3.05 [+0.91, +5.20], p = 0.012, corrected p = 0.048"."""
-    found = f"{one['measured_on'].replace('_', ' ')} {measured(one)}"
-    if one["p_value"] is None:
-        return f"{found}, too few different values for an interval"
-    corrected = one["corrected_p_value"]
-    decided = "" if corrected is None else f", p {_p(one['p_value'])}, corrected p {_p(corrected)}"
-    return f"{found}{decided}"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}" if value < 0.1 else f"= {value:.2f}"
 
 
 def _legend(record: ExperimentRecord) -> str:

@@ -9,24 +9,21 @@ read. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import argparse
+import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from elmo.analysis import plots
+from elmo.analysis import plots as analysis_plots
 from elmo.disk.atomic import write_file
-from elmo_paper.pages import analysis_page, paper_page, reproduction_page
+from elmo_paper.pages import plots
+from elmo_paper.pages.blocks import filled, without_blocks
+from elmo_paper.pages.records import ANALYSIS_OF, REPOSITORY, read
 from elmo_paper.places import ANALYSES, DOCS
 
-PAGES: Mapping[str, Callable[[str], str]] = {
-    "paper.md": paper_page.filled,
-    "reproduction.md": reproduction_page.filled,
-    "analysis.md": analysis_page.filled,
-    "explorer.md": analysis_page.filled,
-}
-"""By page, what makes its blocks anew."""
-
+PAGES = ("paper.md", "reproduction.md", "analysis.md", "explorer.md")
+_FIGURE = re.compile(r"\d\.\d|\d %|\d points")
 WITHOUT_FIGURE = ("neighbors",)
 """Analyses whose figures would show nothing that the table doesn't."""
 
@@ -40,19 +37,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     for path in made.parse_args(argv).records:
         shutil.copyfile(path, ANALYSES / path.name)
     draw(DOCS)
-    for name, filled in PAGES.items():
+    for name in PAGES:
         write_file(DOCS / name, filled((DOCS / name).read_text(encoding="utf-8")).encode())
     print("these lines hold figures and are written by hand; do they still hold?", file=sys.stderr)
     for name in ("analysis.md", "explorer.md"):
-        lines = analysis_page.stale((DOCS / name).read_text(encoding="utf-8"))
+        lines = stale((DOCS / name).read_text(encoding="utf-8"))
         print(*(f"{name}: {line}" for line in lines), sep="\n", file=sys.stderr)
     return 0
 
 
 def draw(docs: Path) -> None:
-    """Draws every picture of the pages."""
-    paper_page.draw_all(docs / "reproduction")
+    """Draws every picture of the pages: of each record but those of table 1, and one each of tables 1 and 4 to 7."""
+    drawn = docs / "reproduction"
+    for path in sorted(REPOSITORY.records.glob("*.*.json")):
+        record = read(path)
+        if record.get("claims") and record["experiment"] != "table1":
+            plots.draw(record, drawn / path.stem, (".svg",))
+    plots.draw_gains(list(REPOSITORY.of("table1").values()), drawn / "table1", (".svg",))
+    plots.draw_finetuned([*REPOSITORY.finetuned().values()], drawn / "table7", (".svg",))
+    for table in ANALYSIS_OF:
+        plots.draw_layers(table, list(REPOSITORY.analyzed(table).values()), drawn / table, (".svg",))
     for path in sorted(ANALYSES.glob("*.json")):
-        record = analysis_page.read_record(path.stem)
+        record = REPOSITORY.analysis(path.stem)
         if record["analysis"] not in WITHOUT_FIGURE:
-            plots.draw(record, docs / "analysis" / f"{path.stem}.svg", ".svg")
+            analysis_plots.draw(record, docs / "analysis" / f"{path.stem}.svg", ".svg")
+
+
+def stale(page: str) -> Iterator[str]:
+    """Lines of text, outside tables and blocks, that hold figures."""
+    text = without_blocks(re.sub(r"```.*?```", "", page, flags=re.DOTALL))
+    return (line for line in text.splitlines() if _FIGURE.search(line) and not line.startswith("|"))

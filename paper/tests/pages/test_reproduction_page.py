@@ -9,8 +9,8 @@ import pytest
 
 from elmo.errors import ConfigError
 from elmo_paper import places
-from elmo_paper.pages import paper_page
-from elmo_paper.pages import reproduction_page as page
+from elmo_paper.pages.blocks import filled, without_blocks
+from elmo_paper.pages.records import Folders
 from elmo_paper.places import DOCS
 from elmo_paper.reproduce.paper import TABLE_1, TABLES
 
@@ -21,6 +21,12 @@ ANALYSES = sorted(places.ANALYSES.glob("*.json"))
 STATED = {"0.05", "58.3"}
 # Of a data set's name, SQuAD's and CoVe's gains in the paper (section 4).
 STATED_OF_PAPER = {"5.0", "1.1", "1.8", "1.0", "1.4"}
+
+
+@pytest.fixture
+def folders(tmp_path) -> Folders:
+    """A folder of records."""
+    return Folders(tmp_path, tmp_path)
 
 
 def figures_in(value: object) -> set[str]:
@@ -42,7 +48,7 @@ def unrecorded(prose: str, recorded: set[str]) -> list[str]:
 
 def test_tables_and_claims_are_those_of_the_records():
     text = PAGE.read_text(encoding="utf-8")
-    assert page.filled(text) == text, "run: elmo-paper pages"
+    assert filled(text) == text, "run: elmo-paper pages"
     for picture in re.findall(r"\]\((reproduction/[\w.-]+)\)", text):
         assert (DOCS / picture).is_file()
 
@@ -50,13 +56,13 @@ def test_tables_and_claims_are_those_of_the_records():
 def test_what_people_wrote_has_no_figure_that_no_record_has():
     recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in RECORDS])
     recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | figures_in(TABLES) | STATED
-    assert unrecorded(page._BLOCK.sub("", PAGE.read_text(encoding="utf-8")), recorded) == []
+    assert unrecorded(without_blocks(PAGE.read_text(encoding="utf-8")), recorded) == []
 
 
 def test_what_people_wrote_on_the_papers_page_has_no_figure_that_no_record_has():
     recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in (*RECORDS, *ANALYSES)])
     recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | STATED_OF_PAPER
-    assert unrecorded(paper_page._BLOCK.sub("", PAPER_PAGE.read_text(encoding="utf-8")), recorded) == []
+    assert unrecorded(without_blocks(PAPER_PAGE.read_text(encoding="utf-8")), recorded) == []
 
 
 def test_a_figure_that_no_record_has_is_noticed():
@@ -81,43 +87,44 @@ def test_what_is_withdrawn_stays_withdrawn():
     assert "Test scores were known when settings were chosen" in text
 
 
-def test_scores_of_twice_the_epochs_stand_below_those_of_the_same_seed(tmp_path):
+def test_scores_of_twice_the_epochs_stand_below_those_of_the_same_seed(tmp_path, folders):
     record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
     (tmp_path / "ner.table1.json").write_text(json.dumps(record))
-    assert page.filled("<!-- longer -->\n<!-- end -->", tmp_path) == "<!-- longer -->\nNo record yet.\n<!-- end -->"
+    assert filled("<!-- longer -->\n<!-- end -->", folders) == "<!-- longer -->\nNo record yet.\n<!-- end -->"
     longer = record | {"seeds": [2], "settings": record["settings"] | {"epochs": 100}}
     for system, score in zip(longer["systems"], (60.0, 61.5), strict=True):
         system["dev"] = {"scores": [score]}
+        del system["test"]
     (tmp_path / "ner-longer.table1.json").write_text(json.dumps(longer))
-    *_, few, many, _ = page.filled("<!-- longer -->\n<!-- end -->", tmp_path).splitlines()
+    *_, few, many, _ = filled("<!-- longer -->\n<!-- end -->", folders).splitlines()
     record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
     scores = [f"{system['dev']['scores'][1]:.2f}" for system in record["systems"]]
     assert [cell.strip() for cell in few.split("|")][3:7] == ["2", "50", *scores]
     assert [cell.strip() for cell in many.split("|")][3:8] == ["2", "100", "60.00", "61.50", "+1.50"]
 
 
-def test_a_block_of_the_page_may_name_its_sections(tmp_path):
+def test_a_block_of_the_page_may_name_its_sections(tmp_path, folders):
     record = places.RECORDS / "ner.table1.json"
     shutil.copy(record, tmp_path / "wnut17.table1.json")
     shutil.copy(record, tmp_path / "ner.table1.json")
-    told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
-    assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
+    told = filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", folders)
+    assert told == filled("<!-- table1 -->\n<!-- end -->", folders).replace("table1", "table1 wnut17 gum")
     none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
-    assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
+    assert filled("<!-- table1 gum -->\nold\n<!-- end -->", folders) == none
 
 
-def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(tmp_path):
+def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(tmp_path, folders):
     record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
     record["systems"][1]["inputs"]["bilm"] = "0123"
     (tmp_path / "ner.table1.json").write_text(json.dumps(record))
     with pytest.raises(ConfigError, match=r"bilms\.toml: has no name for the biLM of hash 0123.*Add a line"):
-        page.filled("<!-- table1 -->\n<!-- end -->", tmp_path)
+        filled("<!-- table1 -->\n<!-- end -->", folders)
 
 
-def test_epochs_are_compared_with_one_bilm_alone(tmp_path):
+def test_epochs_are_compared_with_one_bilm_alone(tmp_path, folders):
     for name in ("coref", "coref-shorter"):
         shutil.copy(places.RECORDS / "coref.table1.json", tmp_path / f"{name}.table1.json")
-    assert "No record yet." not in page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
+    assert "No record yet." not in filled("<!-- longer -->\n<!-- end -->", folders)
     newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))
     names = tomllib.loads(places.BILMS.read_text(encoding="utf-8"))
     newer["systems"][1]["inputs"]["bilm"] = next(own for own, name in names.items() if name == "small-ko 3")
@@ -125,4 +132,4 @@ def test_epochs_are_compared_with_one_bilm_alone(tmp_path):
     with pytest.raises(
         ConfigError, match=r"the records of coref with different epochs are of small-en \d and small-ko \d:"
     ):
-        page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
+        filled("<!-- longer -->\n<!-- end -->", folders)

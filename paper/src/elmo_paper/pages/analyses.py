@@ -1,37 +1,70 @@
-"""The tables of docs/analysis.md and docs/explorer.md, made of the records in paper/records/analysis.
+"""Blocks of docs/analysis.md, docs/explorer.md and docs/paper.md that show what the layers of a model know.
 
-A block of a page that begins with `<!-- table NAME -->` and ends with `<!-- end -->` is made of NAME.json, as `elmo
-analyze` wrote it; everything else is left as it is. `<!-- cove -->` compares the trainings of CoVe in cove/: NAME.json
-is the report of `elmo cove --json`, NAME.wsd.json and NAME.pos.json are records of `elmo analyze --cove`.
-`<!-- quality senses -->` and `<!-- quality gap -->` are made of the bundled models' quality.json.
+They are made of records of `elmo analyze`, and of the bundled models' quality.json.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from elmo.analysis.record import Record
-from elmo_paper.places import ANALYSES, DOCS
+from elmo_paper.pages.claims import NOT_YET
+from elmo_paper.pages.records import Folders
+from elmo_paper.pages.tables import Cells, aligned
+from elmo_paper.places import DOCS
+from elmo_paper.reproduce import layer_tables, paper
 
 BUNDLED = DOCS.parent / "src" / "elmo" / "bundled"
-
-_BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-_OWN_BLOCK = re.compile(r"(<!-- (cove|quality senses|quality gap) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-_FIGURE = re.compile(r"\d\.\d|\d %|\d points")
+_ENCODERS = {"random biLM": "random weights", "static": "static vectors"}
 # Tokens to each side of a word that are shown.
 _AROUND = 9
 
 
-def read_record(name: str) -> Record:
-    """One record of the page."""
-    return json.loads((ANALYSES / f"{name}.json").read_text(encoding="utf-8"))
+def table(_: str, names: Sequence[str], folders: Folders) -> Iterator[str]:
+    """`<!-- table wsd-small-en -->`: one record of an analysis, and where it comes from."""
+    record = folders.analysis(*names)
+    lines = {"pos": _pos, "wsd": _wsd, "precision": _precision, "geometry": _geometry, "neighbors": _neighbors}
+    yield from (*lines[record["analysis"]](record), "", _source(record))
 
 
-def filled(page: str) -> str:
-    """The page with every block made anew."""
-    lines = {"cove": _cove, "quality senses": _senses, "quality gap": _gap}
-    page = _OWN_BLOCK.sub(lambda found: "\n".join([found[1].strip(), *lines[found[2]](), found[3]]), page)
-    return _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
+def layers(_: str, tables: Sequence[str], folders: Folders) -> Iterator[str]:
+    """`<!-- layers table5 -->`: the paper's systems first, in its order; of word senses its own method alone, no votes
+    of neighbors."""
+    (name_of_table,) = tables
+    records = list(folders.analyzed(name_of_table).values())
+    rows = {record["model"]: {row.name: row for row in layer_tables.rows(name_of_table, record)} for record in records}
+    theirs = {name: row.paper for own in rows.values() for name, row in own.items()}
+    names = layer_tables.figures_of_paper(name_of_table)["rows"]
+    found: list[Cells] = [["vectors", "the paper", *rows]]
+    for name in [*names, *(one for one in theirs if theirs[one] is None)]:
+        ours = [own[name].ours if name in own else None for own in rows.values()]
+        cells = ["" if score is None else f"{score:.1f}" for score in (theirs[name], *ours)]
+        if name.startswith("CoVe") and not any(cells[1:]):
+            cells[1] = NOT_YET
+        encoder, _, layer = name.partition(", ")
+        if " k-NN" not in name:
+            found.append([", ".join(filter(None, (_ENCODERS.get(encoder, encoder), layer))), *cells])
+    yield from aligned(found)
+
+
+def nearest(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
+    """`<!-- nearest -->`: table 4, the paper's neighbors of "play" and ours."""
+    found: list[Cells] = [["", "the word in its sentence", "nearest"]]
+    for word, near in paper.GLOVE_NEIGHBORS.items():
+        found.append(["the paper: GloVe", word, ", ".join(near)])
+    for sentence, same in paper.BILM_NEIGHBORS.items():
+        found.append(["the paper: biLM", *(re.sub(r"\[(\w+)\]", r"**\1**", text) for text in (sentence, same))])
+    for path in sorted(folders.analyses.glob("neighbors-*.json")):
+        record = folders.analysis(path.stem)
+        own = [one for one in record["queries"] if one["sentence"][one["place"]] in paper.GLOVE_NEIGHBORS]
+        for query in own[:1]:
+            near = ", ".join(word for word, _ in query["static"] or ())
+            found.append([f"{record['model']}: static vectors", query["sentence"][query["place"]], near])
+        for query in own:
+            hit = query["layers"][-1]["same"][0]
+            where = _in_context(query["sentence"], query["place"]), _in_context(hit["sentence"], hit["position"])
+            found.append([f"{record['model']}: biLM, layer {len(query['layers']) - 1}", *where])
+    yield from aligned(found)
 
 
 def read_quality(model: str) -> Record:
@@ -39,20 +72,21 @@ def read_quality(model: str) -> Record:
     return json.loads((BUNDLED / model / "quality.json").read_text(encoding="utf-8"))
 
 
-def stale(page: str) -> Iterator[str]:
-    """Lines of text, outside tables and blocks, that hold figures."""
-    text = _OWN_BLOCK.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
-    return (line for line in text.splitlines() if _FIGURE.search(line) and not line.startswith("|"))
+def quality(_: str, names: Sequence[str], __: Folders) -> Iterator[str]:
+    """`<!-- quality senses -->` and `<!-- quality gap -->`: what the explorer says of the bundled models."""
+    yield from {"senses": _senses, "gap": _gap}[names[0]]()
 
 
-def _cove() -> Iterator[str]:
-    """A row for each training, the smallest first."""
+def cove(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
+    """`<!-- cove -->`: a row for each training of CoVe, the smallest first. NAME.json in cove/ is the report of its
+    training; NAME.wsd.json and NAME.pos.json are records of analyses."""
     heads = ("trained on", "pairs", "epochs", "dev perplexity", "test BLEU", "word senses", "parts of speech")
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
-    names = [path.stem for path in (ANALYSES / "cove").glob("*.json") if "." not in path.stem]
-    for own, name in sorted(((read_record(f"cove/{name}"), name) for name in names), key=lambda one: one[0]["pairs"]):
-        senses, tags = (read_record(f"cove/{name}.{analysis}") for analysis in ("wsd", "pos"))
+    names = [path.stem for path in (folders.analyses / "cove").glob("*.json") if "." not in path.stem]
+    reports = ((folders.analysis(f"cove/{name}"), name) for name in names)
+    for own, name in sorted(reports, key=lambda one: one[0]["pairs"]):
+        senses, tags = (folders.analysis(f"cove/{name}.{analysis}") for analysis in ("wsd", "pos"))
         layers = (
             [row["sets"]["all"]["f1"] for row in senses["systems"] if row["encoder"] == "CoVe"],
             [row["accuracy"] for row in tags["rows"] if row["encoder"] == "CoVe"],
@@ -87,11 +121,6 @@ def _gap() -> Iterator[str]:
             yield f"| {model}: {name} (%) | {' | '.join(cells)} |"
     yield ""
     yield f"*Places of held-out text: {', '.join(places)}.*"
-
-
-def _table(record: Record) -> str:
-    lines = {"pos": _pos, "wsd": _wsd, "precision": _precision, "geometry": _geometry, "neighbors": _neighbors}
-    return "\n".join([*lines[record["analysis"]](record), "", _source(record)])
 
 
 def _pos(record: Record) -> Iterator[str]:
