@@ -1,11 +1,11 @@
-"""Which options a command line gives, and what they override; test_early_checks.py tries what the verbs refuse."""
+"""Which options a command line gives, and what they override."""
 
 from dataclasses import dataclass, field
 from importlib import import_module
 
 import pytest
 
-from elmo.cli.arguments import Ignored, given_options, options_of, overridden, refuse_ignored
+from elmo.cli.arguments import given_options, overridden
 from elmo.cli.main import main
 from elmo.errors import ConfigError
 
@@ -28,18 +28,6 @@ class _Group:
 )
 def test_options_have_one_name_however_they_are_written(argv, given):
     assert given_options(argv) == given
-
-
-def test_fields_are_options():
-    assert options_of(_Group) == {"--max-tokens", "--no-max-tokens", "--quiet", "--no-quiet"}
-
-
-def test_all_ignored_options_are_named_at_once():
-    refuse_ignored(["--quiet"], [Ignored({"--port"}, "anywhere", "stay")])
-    with pytest.raises(ConfigError, match=r"^--a was given here\. Leave it out, or stay\.$"):
-        refuse_ignored(["--a"], [Ignored((), "there", "go"), Ignored({"--a"}, "here", "stay")])
-    with pytest.raises(ConfigError, match=r"^--a, --b and --c were given here\. Leave them out, or stay\.$"):
-        refuse_ignored(["--a", "--b", "--d", "--c"], [Ignored({"--c", "--a", "--b"}, "here", "stay")])
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,6 @@ def test_warnings_of_this_package_are_plain_messages(verb_that, capsys, monkeypa
         (OSError(errno.EMFILE, "Too many open files"), 2, "Too many open files (error 24 of the system). This user"),
         (OSError(errno.ENOSPC, "No space left on device", "out.h5"), 2, "out.h5: can't be written: No space left"),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "standard output: can't be written: No space left"),
-        (OSError(errno.EBADF, "Bad file descriptor"), 2, "standard output: can't be written: it is closed."),
         (OSError(errno.ENAMETOOLONG, "Too long", "y" * 3000), 2, f"{'y' * 200}...: is too long for the name of a file"),
         (PermissionError(errno.EACCES, "Permission denied", "/x/y"), 2, "/x/y: Permission denied. This user may not"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.txt"), 2, "a.txt: No such file or directory."),

@@ -1,14 +1,14 @@
-"""How every verb reads its arguments: one metavar and one default for each option, examples, and early checks.
+"""How every verb reads its arguments: one metavar and one default for each option, and examples.
 
 A verb's arguments are a dataclass, which `parsed` fills from the command line.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import Field, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import tyro
 from tyro.constructors import (
@@ -20,10 +20,10 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
-from elmo.cli.early_checks import As, check
 from elmo.cli.examples import EXAMPLES, examples_of
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.text.files.text_file import require_other_file
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -32,11 +32,10 @@ Switch = tyro.conf.FlagCreatePairsOff[bool]
 """Has no --no-x, even in verbs whose settings have one."""
 
 # Options of several verbs.
-OutputFile = Annotated[T, As("output file"), tyro.conf.arg(aliases=["-o"], metavar="OUT")]
-OutputFolder = Annotated[T, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+OutputFile = Annotated[T, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
+OutputFolder = Annotated[T, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
 ModelOption = Annotated[
     str | None,
-    As("model"),
     tyro.conf.arg(
         aliases=["-m"],
         metavar="MODEL",
@@ -45,7 +44,6 @@ ModelOption = Annotated[
 ]
 LanguageModelOption = Annotated[
     str | None,
-    As("unchecked"),
     tyro.conf.arg(
         aliases=["-m"],
         metavar="MODEL",
@@ -86,17 +84,8 @@ _METAVARS = {
     "filters": "WIDTH NUMBER [WIDTH NUMBER ...]",
 }
 _METAVARS_OF_TYPES = {Path: "FILE", str: "NAME", int: "INT", float: "FLOAT"}
+_OUTPUTS = ("output", "figure", "per_token", "export", "single_file")
 _LONG_NAMES = {"-m": "--model", "-o": "--output"}
-
-
-class Ignored(NamedTuple):
-    """Options that have no effect beside other arguments."""
-
-    options: Collection[str]
-    why: str
-    """In what case, and why not."""
-    otherwise: str
-    """How they would have one."""
 
 
 class _Values(SimpleNamespace):
@@ -111,7 +100,6 @@ def parsed(
     flag_pairs: bool = False,
     default: A | None = None,
     settings_later: bool = False,
-    ignored: Callable[[A], Iterable[Ignored]] | None = None,
     program: str = "elmo",
     examples: Mapping[str, Sequence[str]] = EXAMPLES,
 ) -> A:
@@ -120,10 +108,9 @@ def parsed(
     flag_pairs: whether every switch has two flags, --x and --no-x, unless its annotation says otherwise.
     settings_later: leave settings that check themselves (`__post_init__`) as namespaces of their values, for
     `overridden`: beside the settings of a file, other values make sense than beside the defaults.
-    ignored: the options that have no effect beside these arguments; giving one is an error.
     program, examples: of another command than `elmo`.
-    Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an ElmoError
-    for arguments without a value, and paths and models that can't be right (`early_checks`).
+    Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises
+    ConfigError for an argument without a value, and for an output that is one of the inputs.
     """
     found: Any = tyro.cli(
         arguments,
@@ -138,10 +125,27 @@ def parsed(
     for field in fields(found):
         if getattr(found, field.name) == ():
             _refuse_empty(field, hints[field.name], given, f"{program} {verb}")
-    if ignored is not None:
-        refuse_ignored(given, ignored(found))
-    check(found)
+    _require_own_outputs(found)
     return found
+
+
+def _require_own_outputs(arguments: object) -> None:
+    """ConfigError if --force would replace a file that is read by what is made of it."""
+    values = list(_values(arguments))
+    if ("force", True) not in values:
+        return
+    outputs = [value for name, value in values if name in _OUTPUTS and value is not None]
+    inputs = [value for name, value in values if name not in _OUTPUTS]
+    for one in (one for value in inputs for one in (value if isinstance(value, tuple) else (value,))):
+        for output in outputs if isinstance(one, str | Path) else ():
+            require_other_file(one, output, kind="input")
+
+
+def _values(arguments: object) -> Iterator[tuple[str, Any]]:
+    """Each argument by its name, those of groups of settings too."""
+    for field in fields(arguments):  # type: ignore[arg-type] - a dataclass
+        value = getattr(arguments, field.name)
+        yield from _values(value) if is_dataclass(value) else [(field.name, value)]
 
 
 def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], command: str) -> None:
@@ -173,29 +177,8 @@ def given_options(argv: Sequence[str]) -> list[str]:
     return list(given)
 
 
-def options_of(*groups: type) -> set[str]:
-    """The options that the fields of dataclasses become, including the --no-x of each."""
-    names = [field.name.replace("_", "-") for group in groups for field in fields(group)]
-    return {f"--{prefix}{name}" for name in names for prefix in ("", "no-")}
-
-
-def refuse_ignored(given: Iterable[str], cases: Iterable[Ignored]) -> None:
-    """ConfigError if options were given that have no effect."""
-    for options, why, otherwise in cases:
-        if found := [option for option in given if option in options]:
-            *others, last = found
-            names = f"{', '.join(others)} and {last}" if others else last
-            verb, them = ("were", "them") if others else ("was", "it")
-            raise ConfigError(f"{names} {verb} given {why}. Leave {them} out, or {otherwise}.")
-
-
-def overridden(
-    settings: T, values: Any, given: Collection[str], ignored: Callable[[T], Iterable[Ignored]] | None = None
-) -> T:
-    """`settings` with those of `values` whose options were given. Both may be groups of settings.
-
-    `ignored`: as for `parsed`, beside the resulting settings.
-    """
+def overridden(settings: T, values: Any, given: Collection[str]) -> T:
+    """`settings` with those of `values` whose options were given. Both may be groups of settings."""
     changes = {}
     for field in fields(settings):  # type: ignore[arg-type] - a dataclass
         own, value = getattr(settings, field.name), getattr(values, field.name)
@@ -204,10 +187,7 @@ def overridden(
             changes[field.name] = overridden(own, value, given)
         elif f"--{name}" in given or f"--no-{name}" in given:
             changes[field.name] = value
-    found = replace(settings, **changes)  # type: ignore[type-var]
-    if ignored is not None:
-        refuse_ignored(given, ignored(found))
-    return found
+    return replace(settings, **changes)  # type: ignore[type-var]
 
 
 def _description(arguments: type[object], examples: str) -> str:

@@ -9,22 +9,20 @@ import difflib
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import elmo
 from elmo.disk.output import is_disk_full
-from elmo.errors import ElmoError, Interrupted, MissingExtraError, TextError, paths_count_from
+from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 from elmo.process.stop_flag import handled
 
@@ -93,9 +91,6 @@ _REFUSALS = {
     errno.EIO: "The disk, or the connection to it, is failing. Check it, or use another disk.",
 }
 
-_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
-_COMMAND = re.compile(r"usage: (elmo(?:-paper)?(?: [a-z]+)+)")
-
 
 def main(argv: list[str] | None = None, program: Program = ELMO) -> int:
     """Runs `elmo ARGV`, or another program; the exit code. Usage errors of a verb end in SystemExit(2), its --help in
@@ -106,19 +101,19 @@ def main(argv: list[str] | None = None, program: Program = ELMO) -> int:
     if arguments[:1] == ["help"] and arguments[1:]:
         arguments = [*arguments[1:], "--help"]
     verb = arguments[0] if arguments else ""
-    open_closed_streams()
+    _open_missing_streams()
     if argv is None:
         _hold_all_characters(sys.stdout)
-        _wait_for_streams()
-    module = None
     try:
         # SIGTERM ends a verb as Ctrl-C does, which removes unfinished files and leaves whole lines. Verbs that can save
         # what they have listen themselves (`stop_flag`).
         with handled({signal.SIGTERM: signal.default_int_handler}), _own_warnings_plain(_PACKAGE, program.folder):
             if verb in program.training:
                 let_idle_threads_sleep()  # before torch is loaded
-            module = import_module(f"{program.modules}.{verb}") if verb in program.verbs else None
-            code = _without_verb(verb, program) if module is None else module.main(arguments[1:])
+            if verb in program.verbs:
+                code = import_module(f"{program.modules}.{verb}").main(arguments[1:])
+            else:
+                code = _without_verb(verb, program)
         sys.stdout.flush()
     except SystemExit:
         raise
@@ -126,8 +121,6 @@ def main(argv: list[str] | None = None, program: Program = ELMO) -> int:
         if debug:
             traceback.print_exc()
         code = _reported(error, f"{program.name} {verb}".rstrip())
-        if isinstance(error, TextError) and module is not None:
-            _tell_missing_options(str(error), module, arguments[1:])
     if code == Interrupted.exit_code and argv is None:
         _exit_now(code)
     return code
@@ -145,51 +138,18 @@ def _without_verb(word: str, program: Program) -> int:
     return 0
 
 
+def _open_missing_streams() -> None:
+    """Discards what is printed to a stream that was closed before the program began, which Python has as None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+
+
 def _hold_all_characters(stream: TextIO) -> None:
     """Makes what is redirected UTF-8, which every reader expects, though a locale or Windows has another encoding; on a
     terminal with another one, letters that it doesn't have are escaped."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-
-
-def _wait_for_streams() -> None:
-    """Makes the standard streams blocking, as shells do: a program that shares them may have left them otherwise, and
-    Python then takes what has not come yet for the end, and drops what a slow reader has no room for, without an error.
-    """
-    if os.name == "posix":
-        for descriptor in range(3):
-            with suppress(OSError):  # it is closed, and nothing could be opened in its place
-                os.set_blocking(descriptor, True)
-
-
-class _Closed(io.TextIOBase):
-    """Standard output that is closed: results that are written there must not get lost without an error."""
-
-    def write(self, text: str, /) -> NoReturn:
-        raise OSError(errno.EBADF, "it is closed")
-
-    def writable(self) -> bool:
-        return True
-
-
-def open_closed_streams() -> None:
-    """Gives every closed descriptor to the null device, and every stream that is None an object.
-
-    A daemon, cron or `>&-` can leave them closed. Python sets such a stream to None, which many functions trip over;
-    worse, the next file that is opened gets the free descriptor, and a library that prints to descriptor 1 or 2 would
-    print into a result. Standard input stays None: reading it is an error of its own. Messages to a closed standard
-    error are lost; results for a closed standard output are an OSError.
-    """
-    for descriptor in range(3):  # in this order: the lowest free one is taken
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            with suppress(OSError):
-                os.open(os.devnull, os.O_RDWR)
-    if sys.stdout is None:
-        sys.stdout = _Closed()
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - until the process ends
 
 
 def _exit_now(code: int) -> NoReturn:
@@ -269,18 +229,6 @@ def _reported(error: BaseException, command: str) -> int:
     return error.exit_code if isinstance(error, ElmoError) else ElmoError.exit_code
 
 
-def _tell_missing_options(message: str, verb: Any, argv: list[str]) -> None:
-    """Says which of the options that a message about a text names aren't those of the command: all of them share the
-    readers, but not the readers' flags."""
-    if not (named := _OPTION.findall(message)):
-        return
-    with suppress(Exception, SystemExit), redirect_stdout(io.StringIO()) as text:
-        verb.main([*takewhile(lambda it: it != "--", argv), "--help"])
-    own, command = _OPTION.findall(text.getvalue()), _COMMAND.search(text.getvalue())
-    if command and (missing := [f"no {option}" for option in dict.fromkeys(named) if option not in own]):
-        print(f"{command[1]} has {' and '.join(missing)}: change the file instead.", file=sys.stderr)
-
-
 def _to_null_device(stream: TextIO) -> None:
     """Discards what is still to be written to a broken stream."""
     with suppress(OSError, ValueError):
@@ -313,8 +261,6 @@ def _message(error: BaseException, command: str) -> str:
 
 def _file_message(error: OSError) -> str | None:
     place = "standard output" if error.filename is None else str(error.filename)
-    if error.errno == errno.EBADF and error.filename is None:
-        return f"{place}: can't be written: it is closed. Leave it open, or send it to a file or to {os.devnull}."
     if error.errno == errno.ENAMETOOLONG:
         return f"{place[:200]}...: is too long for the name of a file. Choose a shorter one."
     if is_disk_full(error):

@@ -47,7 +47,6 @@ from elmo.disk.bounded import file_hash, file_version
 from elmo.disk.output import is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
-from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
@@ -64,7 +63,6 @@ _ROWS_AT_ONCE = 65_536
 Texts = Path | str | Sequence[Path | str]
 
 
-@known_keywords
 def prepare(
     texts: Texts,
     folder: Path | str,

@@ -29,7 +29,6 @@ from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
-from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
@@ -87,7 +86,6 @@ class Embedder:
     still running is refused with a ConfigError. Changing the weights while another thread embeds is not supported.
     """
 
-    @known_keywords
     def __init__(
         self,
         bilm: "BiLM | Checkpoint",
@@ -135,7 +133,6 @@ class Embedder:
         )
 
     @classmethod
-    @known_keywords
     def from_pretrained(
         cls,
         model: hub.Model | Checkpoint = None,
@@ -286,7 +283,6 @@ class Embedder:
     ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
     def embed(self, sentences: Sentences, layers: Layers = "all", **settings: Any) -> Any: ...
-    @known_keywords
     def embed(
         self,
         sentences: Sentences,
@@ -336,7 +332,6 @@ class Embedder:
     ) -> EmbeddedText: ...
     @overload
     def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
-    @known_keywords
     def embed_text(
         self,
         text: str | Iterable[str],
@@ -358,7 +353,6 @@ class Embedder:
             normalize=normalize,
         )
 
-    @known_keywords
     def embed_iter(
         self,
         sentences: Sentences,
@@ -416,7 +410,6 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
-    @known_keywords
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:

@@ -14,7 +14,6 @@ import torch
 from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.layer_choice import Layers
-from elmo.process.keywords import known_keywords
 
 try:
     import flair
@@ -34,7 +33,6 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
     over the epochs as its `embeddings_storage_mode` says.
     """
 
-    @known_keywords
     def __init__(
         self,
         model: str | None = None,

@@ -19,7 +19,6 @@ from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
-from elmo.process.keywords import known_keywords
 from elmo.setting_checks import PositiveInt, require_value
 from elmo.text.sentences import Tokenize
 
@@ -47,7 +46,6 @@ class ElmoActor:
     restarted.
     """
 
-    @known_keywords
     def __init__(
         self,
         model: str | None = None,

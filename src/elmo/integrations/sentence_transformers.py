@@ -23,7 +23,6 @@ from elmo.errors import ConfigError, MissingExtraError, WeightFileError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
-from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import is_column
 
 try:
@@ -53,7 +52,6 @@ class ElmoModule(InputModule):
     config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash"]
     save_in_root = False
 
-    @known_keywords
     def __init__(
         self,
         model: str | None = None,

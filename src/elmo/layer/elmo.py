@@ -20,7 +20,6 @@ from elmo.layer_choice import Layers
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
-from elmo.process.keywords import known_keywords
 from elmo.setting_checks import Chance, from_to, require_value
 from elmo.text.sentence_checks import checked_sentences
 from elmo.weights import hub
@@ -64,7 +63,6 @@ class ELMo(nn.Module):
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., ELMoOutput]
 
-    @known_keywords
     def __init__(
         self,
         bilm: BiLM,
@@ -106,7 +104,6 @@ class ELMo(nn.Module):
         self.train(self.training)
 
     @classmethod
-    @known_keywords
     def from_pretrained(
         cls,
         model: hub.Model = None,

@@ -9,7 +9,6 @@ from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
 from elmo.lm.sums import Perplexity
 from elmo.process.device import device_name
-from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.text.sentence_checks import checked_sentence, checked_sentences
 from elmo.weights import formats, hub
@@ -41,7 +40,6 @@ def language_model(checkpoint: Checkpoint, name: str, place: str) -> LanguageMod
     return TorchLanguageModel(BiLM.from_checkpoint(checkpoint).to(place), head.to(place))
 
 
-@known_keywords
 def perplexity(
     sentences: Sentences,
     model: hub.Model = None,
@@ -61,7 +59,6 @@ def perplexity(
     return evaluate(load_language_model(model, device), checked, state=state, progress=progress)
 
 
-@known_keywords
 def log_probabilities(
     sentences: Sentences, model: hub.Model = None, *, device: str = "auto", progress: Progress | bool = False
 ) -> list[SentenceLogProbability]:
@@ -72,7 +69,6 @@ def log_probabilities(
         return list(Count(reported, "scoring", len(checked), "sentences").each(found))
 
 
-@known_keywords
 def substitutes(
     sentence: str | Sequence[str], place: int, model: hub.Model = None, *, count: int = 10, device: str = "auto"
 ) -> dict[str, Prediction]:

@@ -21,7 +21,6 @@ from elmo.errors import ConfigError
 from elmo.model.projected_lstm import ProjectedLSTM, ProjectedLSTMLayer
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
-from elmo.process.keywords import known_keywords
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
@@ -80,7 +79,6 @@ class BiLM(nn.Module):
             self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
 
     @classmethod
-    @known_keywords
     def from_pretrained(cls, model: hub.Model = None) -> "BiLM":
         """Loads a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
 
@@ -111,7 +109,6 @@ class BiLM(nn.Module):
             self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
         )
 
-    @known_keywords
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes the model folder, without softmax, vocabulary and warm state; whole or not at all.
 
@@ -154,7 +151,6 @@ class BiLM(nn.Module):
         words = None if word_ids is None else word_ids.reshape(-1)
         return self.token_encoder(characters, words).view(*shaped.shape, self.config.projection_size)
 
-    @known_keywords
     def contextualize(
         self,
         vectors: Float[Tensor, "batch tokens projection"],

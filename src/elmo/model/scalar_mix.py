@@ -16,7 +16,6 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.layer_choice import Layers, mix_weights
-from elmo.process.keywords import known_keywords
 
 LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
@@ -39,7 +38,6 @@ class ScalarMix(nn.Module):
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., Tensor]
 
-    @known_keywords
     def __init__(
         self,
         num_layers: int,
@@ -73,7 +71,6 @@ class ScalarMix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
 
     @classmethod
-    @known_keywords
     def of_layers(
         cls, layers: Layers, num_layers: int, *, layer_norm: LayerNorm = False, train_gamma: bool = True
     ) -> "ScalarMix":

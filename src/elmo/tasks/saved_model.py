@@ -27,7 +27,6 @@ from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.layer.elmo import load_tensors
 from elmo.process.device import chosen_device
-from elmo.process.keywords import known_keywords
 from elmo.process.torch_settings import usual_torch
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
@@ -63,7 +62,6 @@ class SavedTaskModel(Generic[S, E, P]):
     """Whether the biLM is in the same folder, as it is when it was trained with the task."""
 
 
-@known_keywords
 def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = False, force: bool = False) -> None:
     """Writes the model folder atomically."""
     tokens = saved.model.tokens
@@ -93,7 +91,6 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
             tokens.frozen.bilm.save_pretrained(unfinished / BILM_FOLDER)
 
 
-@known_keywords
 @usual_torch()
 def load(
     folder: Path | str,

@@ -1,6 +1,6 @@
 """`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from elmo.cli.arguments import Ignored, NoProgress, parsed
-from elmo.cli.early_checks import As
+from elmo.cli.arguments import NoProgress, parsed
 from elmo.cli.output import print_report
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Count, following
@@ -29,7 +28,7 @@ class Arguments:
 
     text: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT]")] = None
     """Sentences to embed, one per line (default: random words, in sentences of natural lengths)."""
-    model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"])] = None
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: random weights of --size; the speed doesn't depend on the
     weights)."""
     size: Literal["small", "medium", "original"] = "small"
@@ -51,7 +50,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "bench", ignored=_ignored)
+    arguments = parsed(Arguments, argv, "bench")
     numbers = {"--sentences": arguments.sentences, "--rounds": arguments.rounds, "--threads": arguments.threads}
     numbers |= {"--batches": min(arguments.batches, default=0)}
     for name, number in numbers.items():
@@ -71,12 +70,6 @@ def main(argv: list[str]) -> int:
     figures = _measured(arguments, sentences)
     print_report(figures, _table(figures), as_json=arguments.json)
     return 0
-
-
-def _ignored(arguments: Arguments) -> Iterator[Ignored]:
-    if arguments.model is not None:
-        why = f"together with --model {arguments.model}, which has a size of its own"
-        yield Ignored(("--size",), why, "leave out --model to measure random weights")
 
 
 def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:

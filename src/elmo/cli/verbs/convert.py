@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import tyro
 
 from elmo.cli.arguments import Force, parsed
-from elmo.cli.early_checks import As
 from elmo.cli.output import print_report
 from elmo.errors import ConfigError
 from elmo.text.files.text_file import require_other_file
@@ -23,9 +22,9 @@ class Arguments:
     Reads AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs folder or our own
     folder; writes our own folder, AllenNLP's two files, or a folder with an ONNX file."""
 
-    model: Annotated[str, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
+    model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""
-    output: Annotated[Path, As("output folder"), tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
+    output: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
     """The folder to write."""
     to: Literal["native", "allennlp", "onnx"] = "native"
     """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5; onnx: model.onnx + tokens.json,

@@ -8,7 +8,6 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import NoReport, ReportAsJson, Switch, parsed
-from elmo.cli.early_checks import As
 from elmo.cli.output import print_report
 from elmo.cove.settings import CoVeSettings
 
@@ -23,17 +22,15 @@ class Arguments:
     Each file has one tokenized sentence per line, and line N of TARGET is the translation of line N of SOURCE; .gz,
     .xz, .bz2 and .zst are unpacked. All words are lower-cased."""
 
-    texts: Annotated[
-        tuple[Path, ...], As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE TARGET [SOURCE TARGET ...]")
-    ]
+    texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SOURCE TARGET [SOURCE TARGET ...]")]
     """Training text: a file in the language of the vectors and its translation; more such pairs can follow."""
-    dev: Annotated[tuple[Path, Path], As("file"), tyro.conf.arg(metavar="SOURCE TARGET")]
+    dev: Annotated[tuple[Path, Path], tyro.conf.arg(metavar="SOURCE TARGET")]
     """Pairs whose perplexity determines the learning rate and the best epoch."""
-    vectors: Annotated[Path, As("file"), tyro.conf.arg(metavar="VECTORS")]
+    vectors: Annotated[Path, tyro.conf.arg(metavar="VECTORS")]
     """Static vectors of the source language, which the encoder reads; the output folder gets a copy."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder to write."""
-    test: Annotated[tuple[Path, Path] | None, As("file"), tyro.conf.arg(metavar="SOURCE TARGET")] = None
+    test: Annotated[tuple[Path, Path] | None, tyro.conf.arg(metavar="SOURCE TARGET")] = None
     """Pairs to translate at the end, for BLEU (needs sacrebleu)."""
     resume: Switch = False
     """Continue the training in the output folder."""

@@ -3,15 +3,14 @@
 import os
 import sys
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, TokenizerChoice, options_of, parsed
-from elmo.cli.early_checks import As
+from elmo.cli.arguments import BilmDtype, DeviceOption, TokenizerChoice, parsed
 from elmo.cli.inputs import FormFlags
 from elmo.cli.verbs.serve import require_libraries, require_utf8
 from elmo.errors import ConfigError
@@ -34,12 +33,10 @@ class Arguments:
     Without --model it shows the bundled models, English and Korean, each with a text in its language. The server
     listens on this machine only and contacts no other host. Ctrl-C ends it."""
 
-    model: Annotated[
-        tuple[str, ...], As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")
-    ] = ()
+    model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models; with --text the English
     one)."""
-    text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
+    text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
@@ -47,12 +44,12 @@ class Arguments:
     """Maximum number of tokens of the text to index (default: 200,000; in an exported page that computes, 50,000)."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
-    run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
+    run: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
     """A run of 'elmo task train': adds the mix of layers that it learned."""
-    export: Annotated[Path | None, As("output folder"), tyro.conf.arg(metavar="FOLDER")] = None
+    export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """Write the page to a folder that any web server can give out, and exit. The page computes by itself, so the folder
     holds the models, about 20 MB for each bundled one."""
-    single_file: Annotated[Path | None, As("output file"), tyro.conf.arg(metavar="FILE")] = None
+    single_file: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the same as one HTML file that opens from disk, and exit."""
     answers_only: bool = False
     """With --export: write the answers for the examples alone. The page is small and opens from disk, but nobody can
@@ -80,7 +77,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
-    arguments = parsed(Arguments, argv, "explore", ignored=_ignored)
+    arguments = parsed(Arguments, argv, "explore")
     require_setting(arguments.tokens is None or arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     is_exported = arguments.export is not None or arguments.single_file is not None
     if is_exported:
@@ -151,22 +148,6 @@ def _export(arguments: Arguments, mixes: "Sequence[Mix]") -> int:
         export_file(models, arguments.single_file, mixes, force=arguments.force)
         print(arguments.single_file)
     return 0
-
-
-def _ignored(arguments: Arguments) -> Iterator[Ignored]:
-    if arguments.text is None:
-        options = ("--tokens", "--sample", "--tokenizer", *options_of(TextForm))
-        yield Ignored(options, "without --text, so the bundled texts would be shown as they are", "add --text FILE")
-        why = "without --text, and the bundled texts are published with every page"
-        yield Ignored(("--publish-text",), why, "add --text FILE")
-    if arguments.export is None:
-        yield Ignored(("--answers-only",), "without --export, so no page would be written", "add --export FOLDER")
-    if arguments.export is None and arguments.single_file is None:
-        why = "without --export and --single-file, so the page would stay on this machine"
-        yield Ignored(("--publish-text",), why, "add --export FOLDER or --single-file FILE")
-    else:
-        why = "together with --export or --single-file, which write a page and start no server"
-        yield Ignored(("--host", "--port", "--no-browser"), why, "leave those out to open the page here")
 
 
 def _models(arguments: Arguments, usual_tokens: int) -> "dict[str, Explored]":

@@ -1,17 +1,15 @@
 """`elmo finetune`: a model and another domain's text -> a model of that domain, with perplexities before and after."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.arguments import Ignored, LanguageModelOption, Switch, options_of, parsed
-from elmo.cli.early_checks import As, check_language_model, is_alone
+from elmo.cli.arguments import LanguageModelOption, Switch, parsed
 from elmo.cli.inputs import print_first_look
 from elmo.cli.output import print_report
-from elmo.cli.verbs.pretrain import Machine, check_run, joined
+from elmo.cli.verbs.pretrain import Machine, joined
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
@@ -32,10 +30,10 @@ class Arguments:
     both domains. Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary
     MODEL."""
 
-    data: Annotated[Path, As("unchecked")]
+    data: Path
     """Folder that 'elmo prepare' made with the model's vocabulary; its validation text is the new domain's held-out
     text."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, perplexities.json and the new model."""
     model: LanguageModelOption = None
     old: Path | None = None
@@ -49,10 +47,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag() as flag:
-        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True, ignored=_ignored)
-        check_run(arguments.data, arguments.output, may_exist=arguments.resume)
-        if is_alone() and not arguments.resume:
-            check_language_model(arguments.model)
+        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True)
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             from elmo.corpus.shards import TrainingData
@@ -80,12 +75,6 @@ def main(argv: list[str]) -> int:
                 machine = arguments.machine
                 print_report(report, _table(found), as_json=machine.json, quiet=machine.quiet)
     return 0
-
-
-def _ignored(arguments: Arguments) -> Iterator[Ignored]:
-    if arguments.resume:
-        why = "together with --resume, but a fine-tuning continues with its own model, old text and settings"
-        yield Ignored({"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
 
 
 def _warn_of_data(data: "TrainingData") -> None:

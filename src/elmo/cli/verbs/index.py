@@ -1,7 +1,6 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +11,6 @@ from elmo.cli.arguments import (
     BilmDtype,
     DeviceOption,
     Force,
-    Ignored,
     ModelOption,
     NoReport,
     OutputFolder,
@@ -20,7 +18,6 @@ from elmo.cli.arguments import (
     TokenizerChoice,
     parsed,
 )
-from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags, text_input, vocabulary_of
 from elmo.cli.output import print_report
 from elmo.setting_checks import require_setting
@@ -32,7 +29,7 @@ class Arguments:
     """Build a context index: every token's vectors in every layer, on disk, for 'elmo analyze neighbors' and
     elmo.analysis.neighbors.context_index."""
 
-    text: Annotated[str, As("input"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One sentence per line; .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
     output: OutputFolder[Path]
     """Folder to make."""
@@ -58,7 +55,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "index", ignored=_ignored)
+    arguments = parsed(Arguments, argv, "index")
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
     from elmo.weights.hub import lasting_name
@@ -90,9 +87,3 @@ def main(argv: list[str]) -> int:
     )
     print_report(report, text_report, as_json=arguments.json, quiet=arguments.quiet)
     return code
-
-
-def _ignored(arguments: Arguments) -> Iterator[Ignored]:
-    if not arguments.sample:
-        why = "without --sample, so the first sentences would be taken and no seed used"
-        yield Ignored(("--seed",), why, "add --sample")

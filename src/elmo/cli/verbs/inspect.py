@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
 from elmo.cli.output import print_report
 from elmo.errors import ConfigError, WeightFileError
 
@@ -18,7 +17,7 @@ from elmo.errors import ConfigError, WeightFileError
 class Arguments:
     """Show what is in a model's files: format, sizes, tensors, hashes and facts. Reads every published format."""
 
-    model: Annotated[str | None, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
+    model: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name). Without it:
     $ELMO_MODEL, or the bundled model."""
     options: Path | None = None

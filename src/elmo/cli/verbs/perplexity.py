@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import DeviceOption, Force, LanguageModelOption, NoProgress, parsed
-from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import ReadingFlags, model_and_texts, text_input, vocabulary_of
 from elmo.cli.output import print_report, result_file
 from elmo.process.text_table import text_table
@@ -26,9 +25,7 @@ class Arguments:
     nothing is dropped. Also shows what the perplexity is made of: the words in the vocabulary, and the share and cost
     of <UNK>. (The sampled loss of a training run is not a perplexity.)"""
 
-    inputs: Annotated[
-        tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")
-    ]
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")]
     """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
     named before them."""
     model: LanguageModelOption = None
@@ -38,7 +35,7 @@ class Arguments:
     """Number of contiguous parts of the text that --state carry reads side by side."""
     per_sentence: bool = False
     """Also print each sentence's line number, tokens and perplexities; of several texts also its file."""
-    per_token: Annotated[Path | None, As("output file")] = None
+    per_token: Path | None = None
     """Also write each sentence's tokens, with their loss in nats in each direction, to this file, one JSON object per
     line."""
     force: Force = False
@@ -57,7 +54,6 @@ def main(argv: list[str]) -> int:
     if arguments.per_token is not None:
         for name in names:
             require_other_file(name, arguments.per_token)
-    check_language_model(model)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     num_sentences = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import tyro
 
 from elmo.cli.arguments import ReportAsJson, parsed
-from elmo.cli.early_checks import As
 from elmo.cli.output import list_skipped, print_report
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
@@ -29,7 +28,7 @@ class Arguments:
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="DATA")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="DATA")]
     """Folder to write."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""

@@ -12,7 +12,6 @@ import tyro
 
 from elmo.cli.arguments import (
     DeviceOption,
-    Ignored,
     NoProgress,
     ReportAsJson,
     Switch,
@@ -20,7 +19,6 @@ from elmo.cli.arguments import (
     overridden,
     parsed,
 )
-from elmo.cli.early_checks import As, is_alone
 from elmo.cli.output import print_report
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError, ElmoError, Interrupted
@@ -62,9 +60,9 @@ class Arguments:
     the values in the TOML file. Ctrl-C and SIGTERM save everything; --resume continues from there. For several
     processes on one machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
-    data: Annotated[Path, As("unchecked")]
+    data: Path
     """Folder that 'elmo prepare' made."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints and the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags override it."""
@@ -97,8 +95,7 @@ def main(argv: list[str]) -> int:
         given, may_resume = given_options(argv), arguments.resume or arguments.resume_if_begun
         recipe = arguments.recipe
         if not may_resume:
-            recipe = overridden(_beneath(arguments.config, None), recipe, given, _ignored)
-        check_run(arguments.data, arguments.output, may_exist=may_resume)
+            recipe = overridden(_beneath(arguments.config, None), recipe, given)
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             from elmo.corpus.shards import TrainingData
@@ -109,7 +106,7 @@ def main(argv: list[str]) -> int:
             # The first rank looks for all: another one could already see what it begins.
             resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
             if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
-                recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given, _ignored)
+                recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given)
             with loop.beginning(ranks, flag):
                 data = TrainingData.open(arguments.data)
             watching = arguments.machine.watching(ranks)
@@ -133,19 +130,6 @@ def _beneath(config: Path | None, resumed: "RunFolder | None") -> PretrainConfig
     return PretrainConfig.from_dict(settings, "the recipe" if config is None else str(config))
 
 
-def _ignored(recipe: PretrainConfig) -> Iterator[Ignored]:
-    of_characters = "--filters", "--character-dim", "--num-highway", "--activation"
-    for is_used, options, switch in (
-        (recipe.softmax == "sampled", ("--num-negative-samples",), "--softmax sampled"),
-        (recipe.softmax == "adaptive", ("--softmax-divisor",), "--softmax adaptive"),
-        (recipe.on_nan == "skip", ("--max-skipped-steps",), "--on-nan skip"),
-        (recipe.characters == "dictionary", ("--max-character-dictionary",), "--characters dictionary"),
-        (recipe.characters != "none", of_characters, "--characters bytes"),
-    ):
-        if not is_used:
-            yield Ignored(options, f"without {switch}", "add it")
-
-
 def _report(model: Path, machine: Machine) -> None:
     metadata = read_json(model / "config.json")["metadata"]
     text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
@@ -159,17 +143,6 @@ def _number(fact: str) -> float | str:
         return json.loads(fact)
     except ValueError:  # "inf", which JSON has no number for
         return fact
-
-
-def check_run(data: Path, output: Path, *, may_exist: bool) -> None:
-    """Raises for data that can't be trained on and a folder that can't be written, before torch is imported."""
-    from elmo.corpus.shards import read_report
-    from elmo.pretrain.settings.checks import require_unused
-
-    if is_alone():  # one of several processes could already see what another has begun to write
-        read_report(data)
-        if not may_exist:
-            require_unused(output)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import tyro
 
 from elmo.cli.arguments import DeviceOption, LanguageModelOption, NoProgress, parsed
-from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import ReadingFlags, model_and_texts, text_input, vocabulary_of
 from elmo.process.progress.report import Count, following
 from elmo.text.reading.settings import Reading, text_files
@@ -20,9 +19,7 @@ class Arguments:
     """Print the log probability, in nats, of every sentence of a text under each language model of a biLM, with its
     line number. Blank lines are left out."""
 
-    inputs: Annotated[
-        tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")
-    ]
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")]
     """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
     named before them."""
     model: LanguageModelOption = None
@@ -38,7 +35,6 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "scores")
     model, names = model_and_texts(arguments.inputs, arguments.model, "scores")
     names = text_files(names)
-    check_language_model(model)
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     from elmo.lm.named_model import load_language_model
     from elmo.lm.perplexity import sentence_scores

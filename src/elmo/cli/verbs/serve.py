@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import BilmDtype, DeviceOption, parsed
-from elmo.cli.early_checks import As
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.serve.settings import LOOPBACK_HOSTS, ServeLimits, ServeSettings
 
@@ -21,9 +20,7 @@ class Arguments:
     """Serve vectors over HTTP with the interface of OpenAI's embeddings API, until Ctrl-C or SIGTERM. Without
     --api-key-file, it listens only on loopback addresses. docs/serving.md describes every path."""
 
-    models: Annotated[
-        tuple[str, ...], As("named model"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")
-    ] = ()
+    models: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled model). Requests that name no model use
     the first one."""
     host: str = "127.0.0.1"

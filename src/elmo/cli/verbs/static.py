@@ -1,14 +1,14 @@
 """`elmo static`: a text -> static vectors of its words, to compare ELMo with."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import Force, Ignored, NoReport, OutputFile, ReportAsJson, parsed
+from elmo.cli.arguments import Force, NoReport, OutputFile, ReportAsJson, parsed
 from elmo.cli.output import list_skipped, print_report
 from elmo.static.training.settings import StaticSettings
 from elmo.text.files.text_file import require_other_file
@@ -16,15 +16,6 @@ from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
     from elmo.static.training.corpus import Corpus
-
-# What only some methods use.
-_KINDS_OF_OPTIONS = (
-    (("word2vec", "fasttext"), ("--architecture", "--workers")),
-    (("word2vec", "fasttext", "mssg"), ("--negatives", "--subsample")),
-    (("fasttext",), ("--min-ngram", "--max-ngram", "--buckets")),
-    (("glove",), ("--x-max", "--alpha")),
-    (("mssg",), ("--senses", "--new-sense-below", "--sense-words")),
-)
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "static", flag_pairs=True, ignored=_ignored)
+    arguments = parsed(Arguments, argv, "static", flag_pairs=True)
     from elmo.disk.atomic import new_file
     from elmo.static.senses import write_sense_vectors
     from elmo.static.training.train import train_static_vectors
@@ -112,10 +103,3 @@ def main(argv: list[str]) -> int:
     )
     print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return code
-
-
-def _ignored(arguments: Arguments) -> Iterator[Ignored]:
-    for kinds, options in _KINDS_OF_OPTIONS:
-        if arguments.recipe.kind not in kinds:
-            why = f"with --kind {arguments.recipe.kind}, but only {' and '.join(kinds)} use such a setting"
-            yield Ignored(options, why, f"use --kind {' or '.join(kinds)}")

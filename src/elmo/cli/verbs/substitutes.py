@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from elmo.cli.arguments import DeviceOption, LanguageModelOption, parsed
-from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import model_and_texts, vocabulary_of, warn_of_tokens
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
@@ -23,7 +22,7 @@ class Arguments:
     """Show which words each direction of a model, and the product of both, predict in the marked position of a
     sentence."""
 
-    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
     """A sentence with one word in brackets: "The [bank] was steep."; [] marks a gap. The model may be named before
     it."""
     model: LanguageModelOption = None
@@ -45,7 +44,6 @@ def main(argv: list[str]) -> int:
         )
     sentence, place = marked(composed(sentences[0])[0])
     require_setting(arguments.top >= 1, "--top", arguments.top, "at least 1")
-    check_language_model(model)
     vocabulary = vocabulary_of(model)
     warn_of_tokens(marked(sentences[0])[0], vocabulary)  # as they are written
     sentence = as_trained(sentence, plain_marks(vocabulary))

@@ -23,7 +23,6 @@ from elmo.embed.storage.layout import FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
-from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import require_value
@@ -36,7 +35,6 @@ Warn = Callable[[str], object]
 """Called with a message about the text."""
 
 
-@known_keywords
 def embed_corpus(
     embedder: Embedder,
     text: Path | str | Sequence[Path | str],

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from elmo.embed.results.pooling import normalized
 from elmo.errors import ConfigError
-from elmo.process.keywords import known_keywords
 from elmo.setting_checks import PositiveInt, require_value
 from elmo.shapes import Float32, Int
 
@@ -23,7 +22,6 @@ def cosines(
 _BLOCK = 1 << 24
 
 
-@known_keywords
 def similarity(a: ArrayLike, b: ArrayLike | None = None) -> Float32[np.ndarray, "a b"]:
     """The cosine of each vector of `a`, (a, dim), with each of `b`, (b, dim) (default: with those of `a`), in float32.
 
@@ -34,7 +32,6 @@ def similarity(a: ArrayLike, b: ArrayLike | None = None) -> Float32[np.ndarray, 
     return cosines(first, first if b is None else _checked(b, "b", first.shape[1]))
 
 
-@known_keywords
 def nearest(
     queries: ArrayLike, vectors: ArrayLike, k: int = 10
 ) -> tuple[Int[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"]]:
@@ -60,7 +57,6 @@ def nearest(
     return rows, found
 
 
-@known_keywords
 def maxsim(queries: Iterable[ArrayLike], documents: Iterable[ArrayLike]) -> Float32[np.ndarray, "queries documents"]:
     """How well each document answers each query, token by token (late interaction), in float32.
 

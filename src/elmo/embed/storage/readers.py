@@ -24,7 +24,6 @@ from elmo.embed.storage.layout import (
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
 from elmo.errors import ElmoError, TextError
-from elmo.process.keywords import known_keywords
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
 
@@ -150,7 +149,6 @@ class StoredVectors(Sequence[np.ndarray]):
         self.close()
 
 
-@known_keywords
 def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVectors:
     """Opens what `embed_corpus` or AllenNLP's `elmo` command wrote: HDF5, npy or Parquet.
 

@@ -26,8 +26,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class StaticSettings(Settings):
-    """How static vectors are trained. A setting that only some kinds use names them; the others ignore it, and 'elmo
-    static' refuses it."""
+    """How static vectors are trained. A setting that only some kinds use names them; the others ignore it."""
 
     kind: Kind = "word2vec"
     """word2vec and fasttext: a word predicts its neighbors against random words (by gensim: pip install

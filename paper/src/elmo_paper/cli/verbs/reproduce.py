@@ -11,10 +11,9 @@ from typing import Annotated, Generic
 import tyro
 
 from elmo.cli.arguments import Switch
-from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
-from elmo.cli.verbs.analyze import ignored, produce
+from elmo.cli.verbs.analyze import produce
 from elmo.cli.verbs.task.train import Training, chosen_settings
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
@@ -33,7 +32,7 @@ class Arguments(Training[S], Generic[S]):
     experiment sets the settings that it compares; all others are the task's. Ctrl-C and SIGTERM save everything;
     --resume continues."""
 
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder for the results and trainings. Several experiments can use the same folder, one after the other; they then
     share the biLM's layers and all identical trainings."""
     seeds: tuple[int, ...] | None = None
@@ -148,7 +147,7 @@ def _layer_table(table: str, argv: list[str]) -> int:
     from elmo_paper.reproduce.layer_tables import as_text
 
     analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
-    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}", ignored=ignored)
+    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
     return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: as_text(table, record))
 
 

@@ -5,17 +5,17 @@ Each analysis is a file with its arguments, `record_of` and `table`. `produce` w
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
 from elmo.analysis.record import Record
-from elmo.cli.arguments import Force, Ignored, NoProgress, OutputFile, parsed
+from elmo.cli.arguments import Force, NoProgress, OutputFile, parsed
 from elmo.cli.examples import examples_of
 from elmo.cli.output import result_file
 from elmo.errors import ConfigError
@@ -40,14 +40,8 @@ def main(argv: list[str]) -> int:
             f"there is no analysis {analysis!r}. It must be one of {', '.join(ANALYSES)}. See 'elmo analyze --help'."
         )
     module = import_module(f"elmo.cli.verbs.analyze.{analysis}")
-    arguments = parsed(module.Arguments, rest, f"analyze {analysis}", ignored=ignored)
+    arguments = parsed(module.Arguments, rest, f"analyze {analysis}")
     return produce(arguments.results, lambda: module.record_of(arguments), module.table)
-
-
-def ignored(arguments: Any) -> Iterator[Ignored]:
-    """The options of an analysis that have no effect beside its arguments."""
-    if getattr(arguments, "encoders", arguments).static is None:
-        yield Ignored(("--static-errors",), "without static vectors", "add --static VECTORS")
 
 
 def _help() -> str:

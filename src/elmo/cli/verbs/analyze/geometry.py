@@ -9,7 +9,6 @@ import tyro
 
 from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags
 from elmo.cli.verbs.analyze import OutputFlags
 from elmo.process.text_table import text_table
@@ -24,7 +23,7 @@ class Arguments:
     similarity), the share of the first principal component in a word's occurrences (maximum explainable variance), and
     how similar the layers are (CKA)."""
 
-    text: Annotated[Path, As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    text: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     sentences: int = 10_000
     """Maximum number of sentences to read."""

@@ -9,7 +9,6 @@ import tyro
 from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record
 from elmo.cli.arguments import DeviceOption
-from elmo.cli.early_checks import As
 from elmo.cli.inputs import warn_of_tokens
 from elmo.cli.verbs.analyze import RecordFlags
 from elmo.setting_checks import require_setting
@@ -25,11 +24,11 @@ class Arguments:
     """Find the nearest tokens to a marked word, for each layer: other words, and occurrences of the same word (the
     paper's table 4). 'elmo index' makes the index."""
 
-    index: Annotated[Path, As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
+    index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
     """Folder of a context index."""
     sentences: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SENTENCE [SENTENCE ...]")]
     """Tokens separated by spaces, one of them in brackets."""
-    model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """The model that the index was built with (default: the one it names)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors: also show the word's nearest words in them, which don't depend on the sentence."""

@@ -8,7 +8,6 @@ import tyro
 
 from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.early_checks import As
 from elmo.cli.verbs.analyze import OutputFlags
 from elmo.process.text_table import text_table
 
@@ -20,11 +19,11 @@ class Arguments:
     accuracy minus that on a control task with random tags; and the compression: how many times shorter than a uniform
     code the tags' online code is."""
 
-    train: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
+    train: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank to train on."""
-    dev: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
+    dev: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank for choosing the strength of regularization."""
-    test: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
+    test: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank to score."""
     tags: Literal["xpos", "upos"] = "xpos"
     """Column of the tags: the treebank's own, or the universal ones."""

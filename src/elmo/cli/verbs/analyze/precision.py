@@ -9,7 +9,6 @@ import tyro
 
 from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.early_checks import As
 from elmo.cli.verbs.analyze import OutputFlags
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.text_table import text_table
@@ -24,7 +23,7 @@ class Arguments:
     other documents, how many have the same part of speech, and how many the same sense? Layer 0 sees only the word, so
     it is at chance level. The keys of X.data.xml are read from X.gold.key.txt."""
 
-    corpus: Annotated[Path, As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="X.data.xml")]
+    corpus: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated corpus in the format of Raganato et al. 2017, such as SemCor."""
     queries: int = 20
     """Maximum number of queries for each word form."""

@@ -8,7 +8,6 @@ import tyro
 
 from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.early_checks import As
 from elmo.cli.verbs.analyze import OutputFlags
 from elmo.process.text_table import text_table
 
@@ -20,13 +19,13 @@ class Arguments:
     on every test set, along with that of the dictionary's first sense and of the most frequent one. The keys of
     X.data.xml are read from X.gold.key.txt."""
 
-    train: Annotated[Path, As("file"), tyro.conf.arg(metavar="X.data.xml")]
+    train: Annotated[Path, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated training corpus in the format of Raganato et al. 2017, such as SemCor."""
-    test: Annotated[tuple[Path, ...], As("file"), tyro.conf.arg(metavar="Y.data.xml")]
+    test: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="Y.data.xml")]
     """Test sets in the same format; each is scored separately, and all of them together."""
-    inventory: Annotated[Path, As("file"), tyro.conf.arg(metavar="SENSES.tsv")]
+    inventory: Annotated[Path, tyro.conf.arg(metavar="SENSES.tsv")]
     """Senses of the dictionary: a tab-separated table with the columns lemma, pos, rank, sense_key and semcor_count."""
-    dev: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="Z.data.xml")] = None
+    dev: Annotated[Path | None, tyro.conf.arg(metavar="Z.data.xml")] = None
     """Also let the k nearest training instances vote, with the k that works best on this set."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)

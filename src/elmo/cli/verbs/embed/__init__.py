@@ -11,7 +11,7 @@ from typing import Any
 from elmo.cli.arguments import parsed
 from elmo.cli.inputs import print_first_look, vocabulary_of
 from elmo.cli.output import list_skipped, print_report
-from elmo.cli.verbs.embed.options import Arguments, checked_layers, ignored, load_embedder, require_sense
+from elmo.cli.verbs.embed.options import Arguments, checked_layers, load_embedder, require_sense
 from elmo.cli.verbs.embed.to_screen import show_lines, show_text
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import stop_flag
@@ -22,7 +22,7 @@ from elmo.text.reading.settings import require_used_field, text_files
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "embed", ignored=ignored)
+    arguments = parsed(Arguments, argv, "embed")
     require_sense(arguments)
     if arguments.output is None:
         return show_lines(arguments) if arguments.inputs[0] == STDIN else show_text(arguments)

@@ -1,20 +1,18 @@
 """The options of `elmo embed`, which of them have no effect together, and the model that they choose."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, ModelOption, OutputFile, options_of
-from elmo.cli.early_checks import As
+from elmo.cli.arguments import BilmDtype, DeviceOption, ModelOption, OutputFile
 from elmo.cli.inputs import ReadingFlags
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
-from elmo.text.files.text_file import STDIN, format_of_name, is_file, is_packed
-from elmo.text.reading.settings import Reading, TextForm
+from elmo.text.files.text_file import format_of_name, is_packed
+from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -22,11 +20,6 @@ if TYPE_CHECKING:
 
 # Of what must be meant to be the name of a file, beside those that tell a format.
 _FILE_ENDINGS = (".txt", ".text", ".md", ".fa")
-# That a file of vectors is needed for.
-_OF_FILES = {
-    *("--resume", "--force", "--to", "--store", "--forget-sentences"),
-    *("--pool", "--compress", "--workers"),
-}
 
 
 @dataclass(frozen=True)
@@ -35,12 +28,12 @@ class Arguments:
     and their positions in the text. Without it, the vectors of a quoted text are shown as a table, and - reads standard
     input and prints one JSON object per sentence."""
 
-    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
     input. Without -o: a text, or -."""
-    output: Annotated[OutputFile[Path | None], As("unchecked")] = None
+    output: OutputFile[Path | None] = None
     """File to write: .h5 or .hdf5 (AllenNLP's layout), .parquet or .npy."""
-    model: Annotated[ModelOption, As("unchecked")] = None
+    model: ModelOption = None
     layers: str = "all"
     """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5, which are used as
     they are (no softmax)."""
@@ -77,20 +70,6 @@ class Arguments:
     """Print the report, or the vectors of a text, as JSON."""
     quiet: bool = False
     """Show no progress and no report; warnings are still shown."""
-
-
-def ignored(arguments: Arguments) -> Iterator[Ignored]:
-    """The options that have no effect beside these arguments."""
-    if arguments.state != "carry":
-        why = f"with --state {arguments.state}, in which the rows of a batch make no difference"
-        yield Ignored(("--batch-rows",), why, "add --state carry")
-    if arguments.output is not None:
-        return
-    yield Ignored(_OF_FILES, "without -o, so there is no file to write", "add -o OUT")
-    first, *others = arguments.inputs
-    if not others and first != STDIN and not is_file(first) and not is_meant_as_file(first):
-        of_files = options_of(TextForm) | {"--encoding", "--errors"}
-        yield Ignored(of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
 
 
 def require_sense(arguments: Arguments) -> None:

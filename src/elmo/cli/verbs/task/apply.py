@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -14,16 +14,11 @@ import tyro
 from elmo.cli.arguments import (
     DeviceOption,
     Force,
-    Ignored,
     NoProgress,
     OutputFile,
     Switch,
-    given_options,
-    options_of,
     parsed,
-    refuse_ignored,
 )
-from elmo.cli.early_checks import As
 from elmo.cli.inputs import print_first_look, vocabulary_of
 from elmo.cli.output import list_skipped, result_file
 from elmo.cli.verbs.task.score import print_note, print_scores
@@ -41,14 +36,14 @@ from elmo.text.reading.settings import Reading, text_files
 class _Loading:
     """How a saved model is loaded."""
 
-    model: Annotated[str | None, As("named model")] = None
+    model: str | None = None
     """Where the biLM is, if it isn't where it was in training."""
     task: str | None = None
     """package.module:TASK, the task of the model, if it isn't installed."""
     encoder: str | None = None
     """package.module:function, the encoder of the model, if it isn't installed."""
     device: DeviceOption = "auto"
-    ensemble: Annotated[tuple[Path, ...], As("unchecked"), tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
+    ensemble: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
     """More models of the same task, whose probability distributions (ner: scores of tags) are averaged with the first
     RUN's."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
@@ -63,7 +58,7 @@ class _Loading:
 class Evaluate(_Loading):
     """Score a trained model on a labelled file."""
 
-    folder: Annotated[Path, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
     data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = tyro.MISSING
     """Labelled file."""
@@ -83,9 +78,9 @@ class Predict(_Loading):
     """Predict on unlabelled input, for most tasks one sentence per line. The predictions for several files follow one
     another; with --json, each names its file."""
 
-    folder: Annotated[Path, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
-    text: Annotated[tuple[str, ...], As("input"), tyro.conf.Positional, tyro.conf.arg(metavar="[FILE ...]")] = (STDIN,)
+    text: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FILE ...]")] = (STDIN,)
     """Unlabelled files or patterns like 'data/*.txt'; - is standard input."""
     output: OutputFile[Path | None] = None
     """File for the predictions (default: standard output). srl: .conll writes columns even for text, .props the format
@@ -101,13 +96,14 @@ def evaluate(argv: list[str]) -> int:
     from elmo.tasks.train.job import REMEMBERED, is_training_data
 
     saved = _loaded(arguments)
-    scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
+    # The name of the file is refused before the work, not after it.
+    with result_file(arguments.output, force=arguments.force) as file:
+        scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
+        if file is not None:
+            file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))
     for folder in (arguments.folder, *arguments.ensemble):
         if is_training_data(folder, arguments.data):
             print_note(f"it is the file that {folder} was trained on: {REMEMBERED}", str(arguments.data))
-    with result_file(arguments.output, force=arguments.force) as file:
-        if file is not None:
-            file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))
     print_scores(saved.task, scores, str(arguments.data), as_json=arguments.json)
     return 0
 
@@ -118,7 +114,7 @@ def predict(argv: list[str]) -> int:
     arguments.reading.check()
     _require_task_models(arguments)
     # Before the model is loaded, so that a bad line or an odd text shows at once.
-    files = unlabelled_files(arguments, given_options(argv))
+    files = unlabelled_files(arguments)
     saved = _loaded(arguments)
     from elmo.tasks.train.apply import predict
 
@@ -185,18 +181,14 @@ class UnlabelledFiles:
         return {"file": self.waiting.popleft()} if self.is_named else {}
 
 
-def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFiles:
+def unlabelled_files(arguments: Predict) -> UnlabelledFiles:
     """The examples of the files, the first of them read, and warned of if it looks odd.
 
-    `given`: the options of the command line. Raises TextError for what can't be read, WeightFileError for a damaged
-    config, ConfigError for an unknown task, and for an option that is not used for its input.
+    Raises TextError for what can't be read, WeightFileError for a damaged config, ConfigError for an unknown task.
     """
     names, reading = text_files(arguments.text), arguments.reading
     config = saved_config(arguments.folder, None if arguments.task is None else find(arguments.task))
     task, settings = config.task, config.settings
-    heeded = [f"--{name}" for name in task.reading_flags]
-    why = f"for the task {task.name!r}, whose input has a format of its own and heeds {' and '.join(heeded)} only"
-    refuse_ignored(given, [Ignored(options_of(Reading) - set(heeded), why, "convert the input to that format")])
     vocabulary = _words_of(config.bilm(arguments.model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names, is_named=arguments.json and len(names) > 1)
     how = TextReading(

@@ -2,16 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic
 
 import tyro
 
-from elmo.cli.arguments import Ignored, Switch, options_of, parsed
+from elmo.cli.arguments import Switch, parsed
 from elmo.tasks.registry import AnyTask, find
-from elmo.tasks.settings import FitSettings, S, TokenSettings
+from elmo.tasks.settings import S
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,10 @@ def score(argv: list[str]) -> int:
         f"task score {argv[0]}",
         flag_pairs=True,
         default=Score(gold=tyro.MISSING, predicted=tyro.MISSING, settings=task.settings()),
-        ignored=_ignored,
     )
     scores = task.score_files(arguments.gold, arguments.predicted, arguments.settings)
     print_scores(task, scores, str(arguments.predicted), as_json=arguments.json)
     return 0
-
-
-def _ignored(_: Score[Any]) -> Iterator[Ignored]:
-    why = "with 'elmo task score', which reads two files and needs no model"
-    yield Ignored(options_of(TokenSettings, FitSettings), why, "train with 'elmo task train'")
 
 
 def print_scores(task: AnyTask, scores: Mapping[str, Any], source: str, *, as_json: bool) -> None:

@@ -1,21 +1,20 @@
 """`elmo task train`: labelled files -> a trained model, its scores and predictions."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal
 
 import tyro
 
-from elmo.cli.arguments import Ignored, Switch, given_options, overridden, parsed
-from elmo.cli.early_checks import As, check_tokens
+from elmo.cli.arguments import Switch, given_options, overridden, parsed
 from elmo.cli.output import print_report
 from elmo.cli.verbs.task.score import print_note, table_of_scores
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find
-from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
+from elmo.tasks.settings import S, with_table
 from elmo.tasks.train.job import read_run
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Train(Training[S], Generic[S]):
     """Train a model on labelled files, once for each seed. The run folder contains the scores with their mean and
     standard deviation, the predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
 
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run."""
     seeds: tuple[int, ...] = (1,)
     """Random seeds; one model is trained for each. Name all of them again with --resume."""
@@ -80,7 +79,7 @@ def train(argv: list[str]) -> int:
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=task.settings()),
         settings_later=True,
     )
-    settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json", _ignored)
+    settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json")
     options = {"seeds": arguments.seeds, "include_bilm": arguments.include_bilm}
     job = arguments.job(task, settings, arguments.output, **options)
     task.check_settings(settings)
@@ -115,7 +114,6 @@ def chosen_settings(
     arguments: Training[Any],
     argv: Sequence[str],
     begun: Path,
-    ignored: Callable[[Any], Iterator[Ignored]] | None = None,
 ) -> Any:
     """The task's own settings, overridden by a resumed run's, then by a TOML file's, then by flags; checked.
 
@@ -131,44 +129,7 @@ def chosen_settings(
         settings = with_table(settings, noted["settings"], str(begun))
     if arguments.config is not None:
         settings = with_table(settings, read_toml(arguments.config), str(arguments.config))
-    settings = overridden(settings, arguments.settings, given_options(argv), ignored)
-    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
-    return settings
-
-
-def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
-    """Options that have no effect beside these settings.
-
-    Those of the biLM are accepted with `--encoder none`: a baseline is trained by the command of its rival.
-    """
-    from elmo.tasks.tokens.encoders import COMPARED
-
-    fit, tokens = settings.fit, settings.tokens
-    if tokens.encoder in COMPARED:
-        yield Ignored(("--include-bilm",), f"with --encoder {tokens.encoder}, which has no biLM", "use --encoder elmo")
-    if fit.decay != "staircase":
-        of_steps = "--decay-rate", "--decay-steps"
-        yield Ignored(of_steps, f"with --decay {fit.decay}", "add --decay staircase")
-    if fit.optimizer != "adadelta":
-        yield Ignored(("--adadelta-epsilon",), f"with --optimizer {fit.optimizer}", "add --optimizer adadelta")
-    if not fit.average_decay:
-        of_average = "--average-warmup", "--no-average-warmup"
-        yield Ignored(of_average, "without an average of the weights", "add --average-decay 0.999")
-    if not tokens.static:
-        of_static = "--static-words", "--static-errors", "--train-static"
-        yield Ignored(of_static, "without static vectors", "add --static FILE")
-    if tokens.train_bilm:
-        why = "with --train-bilm, whose layers are computed anew in every step"
-        yield Ignored(("--cache", "--cache-dtype"), why, "leave out --train-bilm")
-    of_pretrained = "--bilm-rate", "--bilm-rate-divisor", "--unfreeze-epochs"
-    if not tokens.train_bilm:
-        yield Ignored((*of_pretrained, "--no-new-bilm"), "without --train-bilm", "add --train-bilm")
-    elif tokens.new_bilm:
-        yield Ignored(of_pretrained, "with --new-bilm", "leave out --new-bilm")
-    for network in (getattr(settings, field.name) for field in fields(settings)):
-        if isinstance(network, CharacterSettings) and not network.character_filters:
-            sizes = "--character-width", "--character-vector"
-            yield Ignored(sizes, "without a char CNN", "add --character-filters 100")
+    return overridden(settings, arguments.settings, given_options(argv))
 
 
 def table_of_summary(summary: dict[str, Any], run: Path) -> str:

@@ -1,0 +1,196 @@
+"""What can't work ends with a message: every case runs in one process."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elmo
+from elmo.cli.main import VERBS
+from elmo.cli.verbs.analyze import RecordFlags
+from elmo.cli.verbs.pretrain import Machine
+from elmo.cli.verbs.serve import require_utf8
+from elmo.cli.verbs.task.train import Train
+from elmo.errors import ConfigError, ElmoError
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.describe import outline
+from elmo.weights.native.write import write
+
+RUNNER = """
+import contextlib, io, json, sys
+from elmo.cli.main import main
+found = []
+for argv in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(argv)
+        except SystemExit as end:
+            code = end.code
+    found.append([code, err.getvalue()])
+json.dump(found, sys.stdout)
+"""
+
+COVE = "--dev {}/text.txt {}/text.txt --vectors {}/text.txt -o {}/new"
+LABELLED = "the O\nbank B-X\n\n"
+# name: (arguments, what the message says); {} stands for the folder of the files below
+CASES = {
+    "perplexity: no text": ("perplexity {}/none.txt", "there is no such file"),
+    "perplexity: no model": ("perplexity {}/no-model {}/text.txt", "no model of that name"),
+    "perplexity: no softmax": ("perplexity {}/deaf {}/text.txt", "has no softmax"),
+    "perplexity: over the text": ("perplexity {}/text.txt --per-token {}/text.txt --force", "is the input itself"),
+    "perplexity: tokens in the way": ("perplexity {}/text.txt --per-token {}/taken", "exists already"),
+    "perplexity: no manifest": ("perplexity {}/text.txt --manifest {}/none", "there is no such file"),
+    "perplexity: another manifest": ("perplexity {}/text.txt --manifest {}/text.txt", "no column"),
+    "scores: no text": ("scores {}/none.txt", "there is no such file"),
+    "scores: a folder": ("scores {}", "is a folder, but a text file"),
+    "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
+    "scores: no softmax": ("scores {}/deaf {}/text.txt", "has no softmax"),
+    "substitutes: no mark": ("substitutes 'no mark'", "exactly one place must be marked"),
+    "substitutes: no word": ("substitutes '[a] b' --top 0", "--top must be at least 1 (got 0)"),
+    "substitutes: no softmax": ("substitutes {}/deaf '[a] b'", "has no softmax"),
+    "embed: no layer": ("embed {}/text.txt -o {}/new.h5 --layers 7", "the model has 3 layers"),
+    "embed: no such layers": ("embed {}/text.txt -o {}/new.h5 --layers upper", "chooses no layers"),
+    "embed: weights": ("embed {}/text.txt -o {}/new.h5 --layers 1,2", "has 2 weights, but the model has 3"),
+    "embed: no layer of a text": ("embed 'The bank .' --layers -4", "the model has 3 layers"),
+    "embed: no layer of AllenNLP's": ("embed {}/text.txt -o {}/new.h5 -m {}/allennlp --layers 2", "the model has 2"),
+    "embed: no model": ("embed {}/text.txt -o {}/new.h5 -m {}/no-model", "no model of that name"),
+    "embed: damaged config": ("embed {}/text.txt -o {}/new.h5 -m {}/damaged", "is not valid JSON"),
+    "embed: no output": ("embed {}/text.txt -o {}/text.txt/new.h5", "is not a folder"),
+    "embed: over the text": ("embed {}/text.txt -o {}/text.txt --to npy --force", "is the input itself"),
+    "index: no text": ("index {}/none.txt -o {}/new", "there is no such file"),
+    "index: in the way": ("index {}/text.txt -o {}/deaf", "exists already"),
+    "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or contains it"),
+    "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
+    "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "{}/none"),
+    "train: no data": ("task train ner --train {}/none -o {}/run", "there is no such file"),
+    "train: no dev": ("task train ner --train {}/labelled --dev {}/none -o {}/run", "{}/none: there is no"),
+    "train: no static": ("task train ner --train {}/labelled -o {}/run --static g={}/none", "{}/none: there is no"),
+    "train: no model": ("task train ner --train {}/labelled -o {}/run --model {}/no-model", "no model of that name"),
+    "train: in the way": ("task train ner --train {}/labelled -o {}/deaf", "is not empty"),
+    "train: nothing to resume": ("task train ner --train {}/labelled -o {}/run --resume", "no run to resume"),
+    "train: no config": ("task train ner {}/none.toml --train {}/labelled -o {}/run", "there is no such file"),
+    "evaluate: no model": ("task evaluate {}/none {}/labelled", "not a task model"),
+    "evaluate: a biLM": ("task evaluate {}/deaf {}/labelled", "is a biLM, and not a model of a task"),
+    "evaluate: over its input": ("task evaluate {}/tagger {}/labelled -o {}/labelled --force", "is the input itself"),
+    "predict: no text": ("task predict {}/tagger {}/none", "{}/none: there is no"),
+    "predict: no tokenizer": ("task predict {}/tagger {}/text.txt --tokenizer none:at", "none"),
+    "pretrain: no data": ("pretrain --data {}/none -o {}/run", "is not prepared data"),
+    "pretrain: no config": ("pretrain {}/none.toml --data {}/prepared -o {}/run", "there is no such file"),
+    "pretrain: another config": ("pretrain {}/text.txt --data {}/prepared -o {}/run", "is not a TOML file"),
+    "pretrain: no setting": ("pretrain {}/bad.toml --data {}/prepared -o {}/run", "{}/bad.toml: unknown setting 'cell"),
+    "finetune: no data": ("finetune --data {}/none -o {}/run", "is not prepared data"),
+    "convert: no model": ("convert {}/no-model {}/new", "no model of that name"),
+    "convert: no options": ("convert {}/text.txt {}/new --options {}/none", "{}/none: there is no"),
+    "serve: no model": ("serve {}/no-model", "no model of that name"),
+    "serve: damaged config": ("serve {}/damaged --port 0", "is not valid JSON"),
+    "serve: no second model": ("serve {}/deaf {}/no-model", "no model of that name"),
+    "embed: over a pipe": ("embed {}/text.txt -o {}/pipe --to npy --force", "is a FIFO"),
+    "perplexity: over a pipe": ("perplexity {}/text.txt --per-token {}/pipe --force", "is a FIFO"),
+    "static: over a pipe": ("static {}/text.txt -o {}/pipe --force", "is a FIFO"),
+    "embed: format of none": ("embed {}/none.csv --format csv", "{}/none.csv: there is no such file"),
+    "embed: field": ("embed {}/text.txt -o {}/new.npy --field body", "field is 'body', but the text is read as text"),
+    "prepare: field": ("prepare {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
+    "static: field": ("static {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that are what they seem as far as is looked at early; no model in it could be loaded."""
+    path = tmp_path_factory.mktemp("early")
+    (path / "text.txt").write_text("the bank was steep .\n")
+    (path / "labelled").write_text(LABELLED)
+    (path / "taken").write_text("somebody's\n")
+    (path / "bad.toml").write_text("cellsize = 1\n")
+    os.mkfifo(path / "pipe")
+    bundled = Path(elmo.__file__).parent / "bundled" / "small-en"
+    for name in ("deaf", "damaged", "allennlp", "tagger", "reader", "prepared"):
+        (path / name).mkdir()
+    (path / "deaf" / "config.json").write_bytes((bundled / "config.json").read_bytes())
+    (path / "deaf" / "model.safetensors").write_bytes((bundled / "model.safetensors").read_bytes())
+    (path / "damaged" / "config.json").write_text("{")
+    (path / "damaged" / "model.safetensors").write_bytes(b"")
+    (path / "allennlp" / "options.json").write_text(json.dumps({"lstm": {"n_layers": 1}}))
+    (path / "allennlp" / "weights.hdf5").write_bytes(b"")
+    config = {"format_version": 2, "task": "ner", "settings": {}, "vocabulary": {}, "bilm": None}
+    config |= {"num_trained_words": 0, "metadata": {}}
+    (path / "tagger" / "config.json").write_text(json.dumps(config))
+    (path / "reader" / "config.json").write_text(json.dumps(config | {"task": "squad"}))
+    counts = {"types": 3, "vocabulary_size": 3, "settings": {"max_characters_per_token": 50}, "splits": {}}
+    (path / "prepared" / "data.json").write_text(json.dumps({"format_version": 1, **counts}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def outcomes(folder: Path) -> dict[str, tuple[int, str]]:
+    """Exit code and message of every case."""
+    before = sorted(path.name for path in folder.rglob("*"))
+    calls = [_arguments(line, folder) for line, _ in CASES.values()]
+    environment = {name: value for name, value in os.environ.items() if name != "ELMO_MODEL"}
+    environment |= {"PYTHONPATH": str(Path(elmo.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER], input=json.dumps(calls), capture_output=True, text=True, env=environment,
+        cwd=folder, check=True, timeout=100,
+    )  # fmt: skip
+    assert sorted(path.name for path in folder.rglob("*")) == before, "something was written"
+    return dict(zip(CASES, json.loads(done.stdout), strict=True))
+
+
+def _arguments(line: str, folder: Path) -> list[str]:
+    quoted = line.split("'")
+    parts = [part.split() if place % 2 == 0 else [part] for place, part in enumerate(quoted)]
+    return [part.replace("{}", str(folder)) for some in parts for part in some]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_can_not_work_ends_with_its_message(case: str, outcomes: dict, folder: Path) -> None:
+    code, message = outcomes[case]
+    assert CASES[case][1].replace("{}", str(folder)) in message
+    assert code == 2
+    assert "Traceback" not in message and "ImportError" not in message
+
+
+def test_every_verb_that_takes_long_can_be_quiet() -> None:
+    short = {"models", "inspect", "plot", "substitutes", "doctor"}
+    of_actions = {"task": Train, "analyze": RecordFlags, "pretrain": Machine, "finetune": Machine}
+    for verb in set(VERBS) - short:
+        arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments
+        assert "quiet" in {field.name for field in fields(arguments)}, verb
+
+
+def test_an_outline_agrees_with_the_model(model_folder: Path, language_model: Checkpoint, tmp_path: Path) -> None:
+    found = outline(str(model_folder))
+    assert (found.num_layers, found.has_softmax) == (language_model.config.num_layers + 1, True)
+    (model_folder / "softmax.safetensors").unlink()
+    assert outline(str(model_folder)).has_softmax is False
+    with pytest.raises(ElmoError):
+        outline(str(tmp_path / "none"))
+
+
+def test_a_model_of_the_hub_has_no_outline_before_it_is_there() -> None:
+    pytest.importorskip("huggingface_hub")
+    assert outline("somebody/not-downloaded").num_layers is None
+
+
+def test_a_right_command_passes(model_folder: Path, language_model: Checkpoint, tmp_path: Path) -> None:
+    """The checks refuse nothing that works: force over an existing model, and one layer of all."""
+    np.testing.assert_equal(outline(model_folder).num_layers, 3)
+    write(language_model, tmp_path / "other")
+    from elmo.cli.main import main
+
+    assert main(["convert", str(model_folder), str(tmp_path / "other"), "--force", "--quiet"]) == 0
+    assert main(["embed", "the bank", "-m", str(model_folder), "--layers", "-3", "--json"]) == 0
+
+
+def test_names_that_json_can_not_say_are_refused_where_answers_say_them() -> None:
+    require_utf8("model", Path("/tmp/모델"), None)
+    for name in ("m\udcff", Path("folder\udcff/model")):
+        with pytest.raises(ConfigError, match="the name is not UTF-8 text.*make a link of another name"):
+            require_utf8("model", name)
