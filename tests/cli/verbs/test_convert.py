@@ -79,7 +79,7 @@ def test_a_model_is_not_converted_into_its_own_folder(tmp_path, model_folder, mo
     monkeypatch.chdir(tmp_path)
     assert model_folder == tmp_path / "model"
     before = {path.name: path.read_bytes() for path in model_folder.iterdir()}
-    with pytest.raises(ConfigError, match="is the model itself, or contains it|would become part of it"):
+    with pytest.raises(ConfigError, match="is the (model|input) itself, or contains it|would become part of it"):
         main(["model", output, "--force"])
     assert {path.name: path.read_bytes() for path in model_folder.iterdir()} == before
     assert main(["model", "beside", "--quiet"]) == 0

@@ -230,7 +230,7 @@ def test_a_long_text_is_a_text_and_no_path(model, tmp_path, capsys):
 def test_the_text_is_never_its_own_output(model, text, tmp_path, kind):
     before, other = text.read_bytes(), tmp_path / "other.npy"
     other.symlink_to(text) if kind == "symlink" else other.hardlink_to(text)
-    with pytest.raises(ConfigError, match="is the text itself"):
+    with pytest.raises(ConfigError, match="is the input itself"):
         main([str(text), "-o", str(other), "--force"])
     assert text.read_bytes() == before
 

@@ -1,7 +1,6 @@
 """Every verb that takes text sees the form of a file, and refuses what isn't text before it makes anything."""
 
 import json
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,29 +53,6 @@ def test_what_is_not_text_is_refused_by_every_verb(tmp_path, model_folder, capsy
         assert main([*command, "--quiet"]) == 2, verb
         assert message in capsys.readouterr().err, verb
         assert sorted(tmp_path.iterdir()) == before, verb
-
-
-def test_a_next_step_that_a_verb_does_not_have_is_told_by_every_verb(tmp_path, model_folder, capsys):
-    (tmp_path / "t.csv").write_text("id,title\n1,the bank was steep .\n", encoding="utf-8")
-    (tmp_path / "cp949.txt").write_bytes("밥을 먹었다 .\n학교에 갔다 .\n".encode("cp949"))
-    (tmp_path / "vectors").write_text("the 1 2\nbank 3 4\n")
-    for name in ("t.csv", "cp949.txt"):
-        text = str(tmp_path / name)
-        commands = verbs(tmp_path, model_folder, tmp_path / name)
-        if find_spec("torch"):
-            commands["bench"] = ["bench", text, "-m", str(model_folder)]
-            others = ["--dev", text, text, "--vectors", str(tmp_path / "vectors"), "-o", str(tmp_path / "cove")]
-            commands["cove"] = ["cove", text, text, *others]
-        for verb, command in commands.items():
-            assert main(command) == 2, verb
-            told = capsys.readouterr().err
-            with pytest.raises(SystemExit):
-                main([*command, "--help"])
-            own = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
-            first, _, last = told.partition(" has no ")
-            missing = set(re.findall(r"--[a-z-]+", first)) - own
-            assert set(re.findall(r"--[a-z-]+", last)) == missing, (verb, told)
-            assert bool(missing) == (verb in ("bench", "cove") or (verb in ("geometry", "explore") and "949" in name))
 
 
 def test_bad_lines_stop_every_verb_or_are_listed_once(tmp_path, model_folder, capsys):

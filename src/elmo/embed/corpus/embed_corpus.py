@@ -1,7 +1,7 @@
 """embed_corpus: a text file -> a file of vectors, in constant memory, resumable after any kind of end.
 
 check_places   nothing is in the way, and the text is not its own output
-planned_text   once over the text: tokens of each row, bad lines, hash; its windows
+planned_text   once over the text: its rows, kept in a file; bad lines, hash; its windows
 Run            each window -> a part with a checksum, in OUTPUT.partial/; all parts joined and renamed to OUTPUT
 """
 
@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from elmo.embed.corpus.kept_rows import KeptRows
 from elmo.embed.corpus.part_makers import Recipe
 from elmo.embed.corpus.places import check_places, require_free_files
 from elmo.embed.corpus.planned_text import StopAsked, planned_text
-from elmo.embed.corpus.run import Run
+from elmo.embed.corpus.run import Run, WantedFile
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.embedder import Embedder
@@ -30,13 +31,11 @@ from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentences import OnBadText, Tokenize
-
-Warn = Callable[[str], object]
-"""Called with a message about the text."""
+from elmo.weights.hub import Model
 
 
 def embed_corpus(
-    embedder: Embedder,
+    model: Embedder | Model | Callable[[], Embedder],
     text: Path | str | Sequence[Path | str],
     output: Path | str,
     *,
@@ -59,10 +58,11 @@ def embed_corpus(
     force: bool = False,
     progress: Progress | bool = False,
     stop_asked: StopAsked | None = None,
-    warn: Warn | None = None,
 ) -> dict[str, Any]:
     """Embeds a text into a file with one array for each row, a sentence or a blank line; gives a report.
 
+    `model`: an Embedder; or the name of a model as in `Embedder.from_pretrained`, or a function that gives an Embedder,
+    which is loaded when everything else is checked.
     `text`: a file, plain or packed (.gz, .xz, .bz2, .zst), or several; "-" is standard input. What can be read only
     once, that or a pipe, is kept in OUTPUT.partial until the end. `format`, `field`, `sentences`, `tokenizer`,
     `encoding`, `plain_quotes`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a
@@ -83,9 +83,9 @@ def embed_corpus(
     `resume`: continue a killed run, if there was one: the parts that it left are kept if their checksums hold.
     `force`: replace a finished file; without `resume`: start again.
     `progress`: receives the bytes that are read, the rows of kept parts that are checked, and the tokens that are
-    embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
-    there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
-    language (default: a Python warning, `TextWarning`).
+    embedded (see `elmo.Progress`), and a note if the tokenizer "auto" splits words; True: bars on stderr.
+    `stop_asked()` is asked before each window whether to stop there.
+    A text that looks untokenized or is not in the model's language is a `TextWarning` before anything is embedded.
     The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, the disk is or will be full), Interrupted (resumable).
@@ -95,22 +95,21 @@ def embed_corpus(
     require_value("pool", pool, Pool | None)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
     file_format = check_places(texts, Path(output), to, resume=resume, force=force)
-    LayerChoice.of(layers, embedder.num_layers)
-    boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
-    columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
     if compress and file_format != "hdf5":
         raise ConfigError(
             f"compress is for HDF5, but {output} will be {file_format}. Leave it out, or choose an output like OUT.h5."
         )
-    if workers > 1:
-        Recipe.of(embedder)
-    folder = VectorsFolder(Path(output))
+    files = names_of_files(texts)
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
     require_used_field(texts, format, field)
-    marks, limits = embedder.reader.marks(plain_quotes), embedder.window_limits(window)
-    source = TextSource(tuple(map(Path, texts)), reading, own, marks)
+    embedder = _loaded(model)
+    LayerChoice.of(layers, embedder.num_layers)
+    if workers > 1:
+        Recipe.of(embedder)
+    folder, limits = VectorsFolder(Path(output)), embedder.window_limits(window)
+    source = TextSource(tuple(map(Path, texts)), reading, own, embedder.reader.marks(plain_quotes))
     if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
         source = replace(source, paths=(folder.input,), given_as=texts[0])
     with folder.held() as lock, following(progress) as reported:
@@ -119,30 +118,23 @@ def embed_corpus(
             folder.require_input()
         elif source.given_as:
             folder.spool(source.given_as, reported)
-        source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
-        columns = replace(columns, has_ids=source.has_ids)
-        planned = planned_text(source, limits, reported, stop_asked)
-        run = Run(
-            embedder,
-            planned,
-            folder,
-            layers,
-            file_format,
-            store,
-            columns,
-            limits,
-            pool,
-            compress,
-            workers,
-            force,
-            reported,
-            stop_asked,
-            lock,
-        )
-        return run.make(resume=resume)
+        source = _looked_at(source, embedder.vocabulary, reported)
+        boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
+        columns = TextColumns(not forget_sentences, boundaries, files, source.has_ids)
+        wanted = WantedFile(layers, pool, file_format, store, compress, columns)
+        with KeptRows(folder.path) as rows:
+            planned = planned_text(source, limits, rows, reported, stop_asked)
+            run = Run(embedder, planned, folder, wanted, workers, force, reported, stop_asked, lock)
+            return run.make(resume=resume)
 
 
-def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:
+def _loaded(model: Embedder | Model | Callable[[], Embedder]) -> Embedder:
+    if isinstance(model, Embedder):
+        return model
+    return model() if callable(model) else Embedder.from_pretrained(model)
+
+
+def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, progress: Progress) -> TextSource:
     """The source with the tokenizer that "auto" means here, after warning about anything odd in the text."""
     try:
         look = first_look(source.paths, source.reading, source.name)
@@ -150,14 +142,11 @@ def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn)
         raise TextError(source.in_callers_words(str(error))) from None
     # A function of the caller's own is what they want, and what it makes of the text isn't known here.
     if source.tokenize is None:
-        for message in (look.note, *look.warnings(vocabulary)):
-            if message:
-                warn(message)
+        for note in filter(None, (look.note, look.note_on_sentences)):
+            progress.say(f"note: {note}")
+        for message in look.warnings(vocabulary):
+            warnings.warn(message, TextWarning, stacklevel=3)
     return replace(source, reading=look.reading)
-
-
-def _python_warning(message: str) -> None:
-    warnings.warn(message, TextWarning, stacklevel=5)
 
 
 def _make_room(folder: VectorsFolder, file_format: FileFormat, *, resume: bool, force: bool) -> None:

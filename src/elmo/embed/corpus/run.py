@@ -23,12 +23,24 @@ from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import COMPRESSION, FileContent, put_in_place
-from elmo.errors import ElmoError, Interrupted, OutputError, TextError
+from elmo.errors import ElmoError, Interrupted, OutputError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float, Int
 from elmo.text.reading.placed import PlacedSentence
 from elmo.version import __version__
+
+
+@dataclass(frozen=True)
+class WantedFile:
+    """What the file is to have."""
+
+    layers: Layers
+    pool: Pool | None
+    format: FileFormat
+    store: StoredType
+    is_compressed: bool
+    columns: TextColumns
 
 
 @dataclass(frozen=True)
@@ -38,14 +50,7 @@ class Run:
     embedder: Embedder
     text: PlannedText
     folder: VectorsFolder
-    layers: Layers
-    format: FileFormat
-    store: StoredType
-    columns: TextColumns
-    limits: tuple[int, int | None]
-    """Rows and tokens of a window."""
-    pool: Pool | None
-    is_compressed: bool
+    wanted: WantedFile
     workers: int
     force: bool
     progress: Progress
@@ -59,7 +64,7 @@ class Run:
         if not (resume and self._is_made()):
             # Only a run that was killed while it put its file in place has left something of its own there.
             if not self.force and not (self.folder.is_begun and self.folder.joined.exists()):
-                require_free_files(self.folder.output, self.format)
+                require_free_files(self.folder.output, self.wanted.format)
             self.folder.require_same(self.settings)
             kept = self.parts.kept(self.progress, in_order=self._carries) if resume else []
             overhead, done = self.content.overhead_bytes, self._bytes_of(kept)
@@ -97,7 +102,7 @@ class Run:
     def _is_made(self) -> bool:
         """Whether this run's output is already complete and in place."""
         try:
-            with read_vectors(self.folder.output, self.format) as vectors:
+            with read_vectors(self.folder.output, self.wanted.format) as vectors:
                 is_whole = len(vectors) == len(self.text.lengths)
                 return is_whole and vectors.metadata.get("run") == self.content.metadata["run"]
         except (ElmoError, OSError, ValueError):
@@ -113,7 +118,7 @@ class Run:
             embedder.load_state_dict(parts.state(kept[-1]) if kept else {})
         done = list(kept)
         embedded = Count(self.progress, "embedding", text.num_tokens, "tokens", done=self._tokens_of(kept))
-        rows = text.source.rows_as_planned(text.lengths)
+        rows = iter(text.rows)
 
         def written(window: range) -> None:
             done.append(window)
@@ -122,7 +127,7 @@ class Run:
         makers = part_maker(
             min(self.workers, len(missing)),
             embedder,
-            {"layers": self.layers, "pool": self.pool},
+            {"layers": self.wanted.layers, "pool": self.wanted.pool},
             written,
             () if self.lock is None else (self.lock,),
         )
@@ -136,7 +141,6 @@ class Run:
                     raise Interrupted(self._interrupted(window.start))
                 maker.make(parts, window, [row.tokens for row in group])
             maker.finish()
-            next(rows, None)  # raises if the text has grown
 
     def _join(self) -> None:
         """Writes the file and puts it in its place."""
@@ -145,13 +149,8 @@ class Run:
         is_tight = free_bytes(self.folder.path) < needed
         with self._disk_full_explained([]):
             self.folder.clear_joined()
-            self._content(remove=is_tight).write(self.format, self.folder.joined)
-            try:
-                self.text.require_unchanged()
-            except TextError:
-                self.folder.clear()  # no part says which version of the text it is of
-                raise
-            put_in_place(self.folder.joined, self.folder.output, self.format, force=self.force)
+            self._content(remove=is_tight).write(self.wanted.format, self.folder.joined)
+            put_in_place(self.folder.joined, self.folder.output, self.wanted.format, force=self.force)
 
     def _interrupted(self, row: int) -> str:
         return (
@@ -179,8 +178,10 @@ class Run:
     def layout(self) -> VectorLayout:
         """The shapes of what is stored."""
         num_layers = self.embedder.num_layers if self._choice.keeps_all else None
-        lengths = self._lengths if self.pool is None else np.ones_like(self._lengths)
-        return VectorLayout(lengths, num_layers, self.embedder.layer_dim, self.store, self.pool is not None)
+        lengths = self._lengths if self.wanted.pool is None else np.ones_like(self._lengths)
+        return VectorLayout(
+            lengths, num_layers, self.embedder.layer_dim, self.wanted.store, self.wanted.pool is not None
+        )
 
     @cached_property
     def _lengths(self) -> Int[np.ndarray, " rows"]:
@@ -202,7 +203,7 @@ class Run:
         index: dict[str, str] | None = {} if self._has_sentence_index else None
 
         def rows() -> Iterator[PlacedSentence]:
-            for number, row in enumerate(self.text.source.rows_as_planned(self.text.lengths)):
+            for number, row in enumerate(self.text.rows):
                 if index is not None and row.tokens:  # as AllenNLP: of equal sentences the last one's row
                     index[row.text.strip()] = str(number)
                 yield row
@@ -213,23 +214,25 @@ class Run:
                 if remove:
                     self.parts.remove(window)
 
-        return FileContent(self.layout, self._metadata, self.columns, rows, lambda: index, windows, self._lengths)
+        return FileContent(
+            self.layout, self._metadata, self.wanted.columns, rows, lambda: index, windows, self._lengths
+        )
 
     @cached_property
     def _choice(self) -> LayerChoice:
-        return LayerChoice.of(self.layers, self.embedder.num_layers)
+        return LayerChoice.of(self.wanted.layers, self.embedder.num_layers)
 
     @property
     def _has_sentence_index(self) -> bool:
         """Whether the file holds each sentence's row: AllenNLP's does, if the words may be in it."""
-        return self.format == "hdf5" and self.columns.has_tokens and not self.columns.has_ids
+        return self.wanted.format == "hdf5" and self.wanted.columns.has_tokens and not self.wanted.columns.has_ids
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """All that decides the file's content: a resumed run must have the same."""
         source, reading, embedder = self.text.source, self.text.source.reading, self.embedder
         return self._facts | {
-            "format": self.format,
+            "format": self.wanted.format,
             "sentence_index": str(self._has_sentence_index),
             "text_sha256": self.text.sha256,
             "text_bytes": self.text.num_bytes,
@@ -238,8 +241,8 @@ class Run:
             "text_formats": source.formats,
             "field": reading.field,
             "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
-            "window_lines": self.limits[0],
-            "window_tokens": self.limits[1],
+            "window_lines": self.text.limits[0],
+            "window_tokens": self.text.limits[1],
             "max_tokens": embedder.max_tokens,
             "device": embedder.device.partition(":")[0],
             "products": embedder.products,
@@ -249,13 +252,13 @@ class Run:
     @cached_property
     def _facts(self) -> dict[str, str]:
         """No dates, and names only of several files, so that equal runs give equal files."""
-        embedder, files = self.embedder, self.columns.files
+        embedder, files = self.embedder, self.wanted.columns.files
         return (
             ({"files": json.dumps(files)} if files else {})
-            | ({} if self.columns.has_tokens else {"words": "left out"})
-            | ({"rows": "ids"} if self.columns.has_ids else {})
-            | ({} if self.pool is None else {"pool": self.pool})
-            | ({"compression": COMPRESSION} if self.is_compressed else {})
+            | ({} if self.wanted.columns.has_tokens else {"words": "left out"})
+            | ({"rows": "ids"} if self.wanted.columns.has_ids else {})
+            | ({} if self.wanted.pool is None else {"pool": self.wanted.pool})
+            | ({"compression": COMPRESSION} if self.wanted.is_compressed else {})
             | {
                 "elmo_version": __version__,
                 "model_hash": embedder.model_hash,
@@ -264,7 +267,7 @@ class Run:
                 "dim": str(embedder.layer_dim),
                 "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
                 "dtype": embedder.dtype,
-                "store": self.store,
+                "store": self.wanted.store,
                 "tokenizer": self.text.source.tokenizer_name,
                 "sentences": self.text.source.reading.sentences,
                 "keep_boundaries": str(embedder.keep_boundaries),

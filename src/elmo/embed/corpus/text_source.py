@@ -5,10 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from elmo.errors import ConfigError, TextError
-from elmo.shapes import Int
+from elmo.errors import ConfigError
 from elmo.text.files.text_file import Format, text_name
 from elmo.text.formats.form import form_of
 from elmo.text.reading.as_trained import Marks
@@ -84,21 +81,3 @@ class TextSource:
             require_content=True,
             on_bytes=on_bytes,
         )
-
-    def rows_as_planned(self, lengths: Int[np.ndarray, " rows"]) -> Iterator[PlacedSentence]:
-        """Its rows, of these lengths; TextError if they are no longer those that were counted."""
-        row = 0
-        for row, place in enumerate(self.rows(), start=1):
-            if row > len(lengths) or len(place.tokens) != lengths[row - 1]:
-                raise TextError(changed(f"{self.paths[place.file]}:{place.line}", "this line is not what it was"))
-            yield place
-        if row != len(lengths):
-            raise TextError(changed(str(self.paths[-1]), "lines are missing"))
-
-
-def changed(where: str, what: str) -> str:
-    """A message."""
-    return (
-        f"{where}: the text changed while it was being embedded: {what}. Start again, with --force, when nothing "
-        "writes to it."
-    )

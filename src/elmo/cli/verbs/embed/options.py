@@ -1,4 +1,4 @@
-"""The options of `elmo embed`, which of them have no effect together, and the model that they choose."""
+"""The options of `elmo embed`, and the model that they choose."""
 
 import sys
 from dataclasses import dataclass, field
@@ -9,14 +9,11 @@ import tyro
 
 from elmo.cli.arguments import BilmDtype, DeviceOption, ModelOption, OutputFile
 from elmo.cli.inputs import ReadingFlags
-from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
 from elmo.text.files.text_file import format_of_name, is_packed
 from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
-    from elmo.layer_choice import Layers
 
 # Of what must be meant to be the name of a file, beside those that tell a format.
 _FILE_ENDINGS = (".txt", ".text", ".md", ".fa")
@@ -72,34 +69,10 @@ class Arguments:
     """Show no progress and no report; warnings are still shown."""
 
 
-def require_sense(arguments: Arguments) -> None:
-    """ConfigError for arguments that don't fit together."""
-    if arguments.output is None and len(arguments.inputs) > 1:
-        raise ConfigError(
-            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
-            "quotation marks around a text with spaces."
-        )
-    require_setting(
-        arguments.batch_rows is None or arguments.batch_rows >= 1, "--batch-rows", arguments.batch_rows, "at least 1"
-    )
-    arguments.reading.check()
-
-
 def is_meant_as_file(text: str) -> bool:
     """Whether it looks like the name of a file."""
     has_ending = Path(text).suffix.lower() in _FILE_ENDINGS or is_packed(text) or format_of_name(text) is not None
     return not any(map(str.isspace, text)) and ("/" in text or has_ending)
-
-
-def checked_layers(arguments: Arguments) -> "Layers":
-    """The layers that were asked for. Raises if there is no such model, or its config shows that it hasn't them."""
-    from elmo.layer_choice import LayerChoice, parse_layers
-    from elmo.weights.describe import outline
-
-    layers = parse_layers(arguments.layers)
-    if (num_layers := outline(arguments.model).num_layers) is not None:
-        LayerChoice.of(layers, num_layers)
-    return layers
 
 
 def load_embedder(arguments: Arguments) -> "Embedder":

@@ -6,8 +6,9 @@ from itertools import tee
 from typing import TYPE_CHECKING
 
 from elmo.cli.inputs import print_first_look, text_input, vocabulary_of
-from elmo.cli.verbs.embed.options import Arguments, checked_layers, is_meant_as_file, load_embedder
+from elmo.cli.verbs.embed.options import Arguments, is_meant_as_file, load_embedder
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.layer_choice import parse_layers
 from elmo.process.text_table import shortened, text_table
 from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.first_look.sample import look_at
@@ -27,8 +28,9 @@ _WIDEST_TOKEN = 24
 
 def show_text(arguments: Arguments) -> int:
     """Shows the vectors of a text that was given as an argument; the exit code."""
-    layers = checked_layers(arguments)
+    layers = parse_layers(arguments.layers)
     text = _text_to_show(arguments)
+    arguments.reading.check()
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     look = look_at([text], arguments.reading)
     print_first_look(look, vocabulary, quiet=arguments.quiet)
@@ -46,7 +48,12 @@ def show_text(arguments: Arguments) -> int:
 
 def _text_to_show(arguments: Arguments) -> str:
     """The text that was given as an argument. Raises for what is, or must be meant to be, a file."""
-    text = arguments.inputs[0]
+    text, *others = arguments.inputs
+    if others:
+        raise ConfigError(
+            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
+            "quotation marks around a text with spaces."
+        )
     if is_file(text):
         raise ConfigError(
             f"{text} is a file, but there is no -o for its vectors. Add -o OUT.h5, or print them: elmo embed - < {text}"
@@ -66,7 +73,7 @@ def _text_to_show(arguments: Arguments) -> str:
 
 def show_lines(arguments: Arguments) -> int:
     """A line of JSON for each sentence and blank line of standard input, in constant memory."""
-    layers = checked_layers(arguments)
+    layers = parse_layers(arguments.layers)
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     text = text_input([STDIN], arguments.reading, vocabulary, quiet=arguments.quiet)
     embedder = load_embedder(arguments)
