@@ -59,7 +59,6 @@ CASES = {
     "embed: no such layers": ("embed {}/text.txt -o {}/new.h5 --layers upper", "chooses no layers"),
     "embed: weights": ("embed {}/text.txt -o {}/new.h5 --layers 1,2", "has 2 weights, but the model has 3"),
     "embed: no layer of a text": ("embed 'The bank .' --layers -4", "the model has 3 layers"),
-    "embed: no layer of AllenNLP's": ("embed {}/text.txt -o {}/new.h5 -m {}/allennlp --layers 2", "the model has 2"),
     "embed: no model": ("embed {}/text.txt -o {}/new.h5 -m {}/no-model", "no model of that name"),
     "embed: damaged config": ("embed {}/text.txt -o {}/new.h5 -m {}/damaged", "is not valid JSON"),
     "embed: no output": ("embed {}/text.txt -o {}/text.txt/new.h5", "is not a folder"),

@@ -22,13 +22,13 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
 from elmo.embed.storage.layout import FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
-from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.errors import ConfigError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Progress, following
 from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import require_value
 from elmo.text.files.text_file import FormatChoice, is_stream
-from elmo.text.first_look.sample import first_look
+from elmo.text.first_look.sample import FirstLook
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.weights.hub import Model
@@ -104,21 +104,25 @@ def embed_corpus(
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
     require_used_field(texts, format, field)
+    folder, source = VectorsFolder(Path(output)), TextSource(tuple(map(Path, texts)), reading, own)
+    if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
+        source = replace(source, paths=(folder.input,), given_as=texts[0])
+    look = None if source.given_as else source.first_look()
     embedder = _loaded(model)
     LayerChoice.of(layers, embedder.num_layers)
     if workers > 1:
         Recipe.of(embedder)
-    folder, limits = VectorsFolder(Path(output)), embedder.window_limits(window)
-    source = TextSource(tuple(map(Path, texts)), reading, own, embedder.reader.marks(plain_quotes))
-    if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
-        source = replace(source, paths=(folder.input,), given_as=texts[0])
+    limits = embedder.window_limits(window)
     with folder.held() as lock, following(progress) as reported:
         _make_room(folder, file_format, resume=resume, force=force)
         if source.given_as and folder.is_begun:
             folder.require_input()
         elif source.given_as:
             folder.spool(source.given_as, reported)
-        source = _looked_at(source, embedder.vocabulary, reported)
+        look = look or source.first_look()
+        if own is None:  # what a function of the caller's own makes of the text isn't known here
+            _tell(look, embedder.vocabulary, reported)
+        source = replace(source, reading=look.reading, marks=embedder.reader.marks(plain_quotes))
         boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
         columns = TextColumns(not forget_sentences, boundaries, files, source.has_ids)
         wanted = WantedFile(layers, pool, file_format, store, compress, columns)
@@ -134,19 +138,12 @@ def _loaded(model: Embedder | Model | Callable[[], Embedder]) -> Embedder:
     return model() if callable(model) else Embedder.from_pretrained(model)
 
 
-def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, progress: Progress) -> TextSource:
-    """The source with the tokenizer that "auto" means here, after warning about anything odd in the text."""
-    try:
-        look = first_look(source.paths, source.reading, source.name)
-    except TextError as error:
-        raise TextError(source.in_callers_words(str(error))) from None
-    # A function of the caller's own is what they want, and what it makes of the text isn't known here.
-    if source.tokenize is None:
-        for note in filter(None, (look.note, look.note_on_sentences)):
-            progress.say(f"note: {note}")
-        for message in look.warnings(vocabulary):
-            warnings.warn(message, TextWarning, stacklevel=3)
-    return replace(source, reading=look.reading)
+def _tell(look: FirstLook, vocabulary: Sequence[str] | None, progress: Progress) -> None:
+    """Tells what "auto" means here, and warns of anything odd in the text."""
+    for note in filter(None, (look.note, look.note_on_sentences)):
+        progress.say(f"note: {note}")
+    for message in look.warnings(vocabulary):
+        warnings.warn(message, TextWarning, stacklevel=3)
 
 
 def _make_room(folder: VectorsFolder, file_format: FileFormat, *, resume: bool, force: bool) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.text.files.text_file import Format, text_name
+from elmo.text.first_look.sample import FirstLook, first_look
 from elmo.text.formats.form import form_of
 from elmo.text.reading.as_trained import Marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
@@ -65,6 +66,13 @@ class TextSource:
     def in_callers_words(self, message: str) -> str:
         """A message about `paths`, in the caller's words."""
         return message.replace(str(self.paths[0]), text_name(self.given_as)) if self.given_as else message
+
+    def first_look(self) -> FirstLook:
+        """What its first lines look like. TextError for a bad or empty text."""
+        try:
+            return first_look(self.paths, self.reading, self.name)
+        except TextError as error:
+            raise TextError(self.in_callers_words(str(error))) from None
 
     def rows(
         self,
