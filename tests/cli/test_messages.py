@@ -157,7 +157,7 @@ def test_what_can_not_work_ends_with_its_message(case: str, outcomes: dict, fold
 
 
 def test_every_verb_that_takes_long_can_be_quiet() -> None:
-    short = {"models", "inspect", "plot", "substitutes", "doctor"}
+    short = {"models", "inspect", "substitutes", "doctor"}
     of_actions = {"task": Train, "analyze": RecordFlags, "pretrain": Machine, "finetune": Machine}
     for verb in set(VERBS) - short:
         arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments
