@@ -46,8 +46,6 @@ CASES = {
     "perplexity: no softmax": ("perplexity {}/deaf {}/text.txt", "has no softmax"),
     "perplexity: over the text": ("perplexity {}/text.txt --per-token {}/text.txt --force", "is the input itself"),
     "perplexity: tokens in the way": ("perplexity {}/text.txt --per-token {}/taken", "exists already"),
-    "perplexity: no manifest": ("perplexity {}/text.txt --manifest {}/none", "there is no such file"),
-    "perplexity: another manifest": ("perplexity {}/text.txt --manifest {}/text.txt", "no column"),
     "scores: no text": ("scores {}/none.txt", "there is no such file"),
     "scores: a folder": ("scores {}", "is a folder, but a text file"),
     "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
