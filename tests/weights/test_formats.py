@@ -45,7 +45,7 @@ def test_a_pair_of_files_is_read_with_what_is_passed_and_nothing_else(published,
     pair = (str(published / "options.json"), published / "weights.hdf5")
     require_equal(read(pair), replace(model, softmax=None))
     require_equal(read(pair, softmax=published / "softmax.hdf5"), model)
-    with pytest.raises(WeightFileError, match="swapped"):
+    with pytest.raises(WeightFileError, match="is not valid JSON"):
         read(pair[::-1])
     with pytest.raises(ConfigError, match="got 3 files"):
         read((*pair, published / "vocab.txt"))
@@ -99,17 +99,10 @@ def test_a_folder_that_is_no_model_is_described(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(WeightFileError, match="it has notes.txt. Known are"):
         read(tmp_path)
-    with pytest.raises(WeightFileError, match="notes.txt: is a file of no known model format"):
+    with pytest.raises(WeightFileError, match="notes.txt: is a file of no known model format.*Unpack archives first"):
         read(tmp_path / "notes.txt")
     with pytest.raises(WeightFileError, match="there is no such file or folder"):
         read(tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize(("name", "step"), [("170.zip", "unzip 170.zip"), ("model.tar.gz", "tar -xf model.tar.gz")])
-def test_an_archive_is_to_be_unpacked_first(tmp_path, name, step):
-    (tmp_path / name).write_bytes(b"PK")
-    with pytest.raises(WeightFileError, match=rf"{name}: is an archive. Unpack it first \({step}"):
-        read(tmp_path / name)
 
 
 def test_a_run_without_a_model_yet_names_its_latest_checkpoint(tmp_path):

@@ -152,19 +152,6 @@ def test_bombs_of_gzip_are_refused_by_the_bytes_of_all_datasets(published, bytes
     assert "the datasets have more than " in refused(published)
 
 
-def test_a_chain_of_shared_beginnings_is_not_followed(tmp_path):
-    chain = {b"k" * length: b"" for length in range(1, 1500)}
-    (tmp_path / "model.ckpt-7.index").write_bytes(table(chain, entries_per_block=1500, restart_interval=1500))
-    (tmp_path / "options.json").write_text('{"lstm": {}}')
-    assert "more than 8 times the bytes of the file" in refused(tmp_path / "model.ckpt-7.index")
-
-
-def test_many_handles_to_one_block_are_not_followed(tmp_path):
-    (tmp_path / "model.ckpt-7.index").write_bytes(table({b"a": b""}, handles=2))
-    (tmp_path / "options.json").write_text('{"lstm": {}}')
-    assert "is named after one that ends at" in refused(tmp_path / "model.ckpt-7.index")
-
-
 def test_values_of_a_megabyte_make_no_long_message(published, native):
     options = json.loads((published / "options.json").read_text())
     long_value = {"char_cnn": options["char_cnn"] | {"activation": "x" * 900_000}}

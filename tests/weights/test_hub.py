@@ -136,9 +136,9 @@ def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
 
 def test_a_pair_is_two_files_that_exist(tmp_path):
     options, weights = tmp_path / "options.json", tmp_path / "weights.hdf5"
-    options.write_text("{}")
+    options.write_text('{"lstm": {}}')
     assert resolve((str(options), weights)) == (options, weights)
-    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such file.* Pass the weights file"):
+    with pytest.raises(WeightFileError, match="weights.hdf5: can.t be read: No such file"):
         read((options, weights))
     with pytest.raises(ConfigError, match="3 files"):
         resolve((options, weights, weights))
@@ -229,19 +229,11 @@ def test_more_bytes_than_a_model_has_are_not_downloaded(pretended_hub):
     assert pretended_hub.asked == []
 
 
-def test_pickles_are_not_downloaded_unasked(pretended_hub):
-    pretended_hub.sizes = {"config.json": 1, "token_embedder.pkl": 5}
-    with pytest.raises(WeightFileError, match="stored as pickles.*'hf download org/name --revision v1 --local-dir"):
-        resolve("org/name@v1")
-    assert pretended_hub.asked == []
-
-
 @pytest.mark.parametrize("model", ["a" * 5000, "x" * 300, "a/" * 3000 + "b", Path("y" * 300)])
 def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
-    for find in (resolve, lambda model: read((model, model))):
-        with pytest.raises(WeightFileError, match="File name too long") as told:
-            find(model)
-        assert len(str(told.value)) < 1000
+    with pytest.raises(WeightFileError, match="File name too long") as told:
+        resolve(model)
+    assert len(str(told.value)) < 1000
 
 
 @pytest.mark.parametrize("model", ["~nouser-of-this-system/foo", "~nouser-of-this-system"])

@@ -20,7 +20,6 @@ from elmo.weights.native.read import read as read_native
 
 Model = str | Path | tuple[str | Path, str | Path]
 
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z")
 _HDF5_SUFFIXES = (".hdf5", ".h5")
 # Files beside the weights that are HDF5 too.
 _NO_WEIGHTS = ("softmax", "embedding")
@@ -178,11 +177,10 @@ def _no_model(path: Path) -> str:
     )
     if not path.exists():
         return f"{shown(str(path), 300)}: there is no such file or folder. Check the path. {known}."
-    if path.name.lower().endswith(_ARCHIVES) and path.is_file():
-        step = f"unzip {path.name} -d FOLDER" if path.suffix.lower() == ".zip" else f"tar -xf {path.name}"
-        return f"{path}: is an archive. Unpack it first ({step}) and name the folder with the model's files. {known}."
     if not path.is_dir():
-        what = "a file of no known model format" if path.is_file() else "neither a file nor a folder"
+        what = (
+            "a file of no known model format (unpack archives first)" if path.is_file() else "neither file nor folder"
+        )
         return f"{path}: is {what}. {known}."
     saved = sorted(path.glob("checkpoints/step-*/model"))
     if saved:

@@ -31,9 +31,8 @@ Files = Path | tuple[Path, Path]
 HUB_ID = re.compile(r"(?P<name>[A-Za-z0-9_][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 """org/name or org/name@REVISION"""
 
-# What a model of any readable format consists of; a repository's other files stay where they are. Pickles can run code
-# when opened: who wants those of ELMoForManyLangs fetches them by hand, knowing from whom.
-_MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic"]
+# What a model of any readable format consists of; a repository's other files stay where they are.
+_MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic", "token_embedder.pkl", "encoder.pkl"]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 _LONGEST_NAME = 300
@@ -181,21 +180,9 @@ def _require_readable(hub_id: str, sizes: dict[str, int]) -> None:
     if (total := sum(sizes[name] for name in taken)) > MAX_BYTES:
         raise WeightFileError(
             f"{hub_id}: its files have {total:,} bytes, a model has at most {MAX_BYTES:,}, so this is not a model. "
-            f"{_by_hand(hub_id)}"
+            f"Get those of the model with 'hf download {hub_id.partition('@')[0]} FILES --local-dir FOLDER' and pass "
+            "FOLDER."
         )
-    if "token_embedder.pkl" in sizes:
-        raise WeightFileError(
-            f"{hub_id}: its model is stored as pickles, which can run code when opened and are not downloaded unasked. "
-            f"{_by_hand(hub_id)}"
-        )
-
-
-def _by_hand(hub_id: str) -> str:
-    name, _, revision = hub_id.partition("@")
-    return (
-        f"If you trust its owner, get it with 'hf download {name}{f' --revision {revision}' if revision else ''} "
-        "--local-dir FOLDER' and pass FOLDER."
-    )
 
 
 def _commit_file(name: str) -> Path:

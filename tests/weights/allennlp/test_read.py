@@ -362,11 +362,6 @@ def test_a_softmax_of_another_vocabulary_is_refused(tmp_path, random_checkpoint,
         read_folder(folder, softmax=folder / "softmax.hdf5", vocabulary=tmp_path / "short.txt")
 
 
-def test_swapped_options_and_weights_are_noticed(written):
-    with pytest.raises(WeightFileError, match="the two files are swapped: .*weights.hdf5 was passed as the options"):
-        read(written / "weights.hdf5", written / "options.json")
-
-
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [

@@ -11,7 +11,7 @@ from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.text.word_list import read_word_list
-from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
+from elmo.weights.allennlp.hdf5 import Hdf5File
 from elmo.weights.allennlp.names import (
     OPTIONS_FILE,
     SOFTMAX_DATASETS,
@@ -45,7 +45,6 @@ def read(
     Raises WeightFileError (a file is missing, damaged, or from another model), TextError (the vocabulary).
     """
     options, weights = Path(options), Path(weights)
-    _refuse_swapped(options, weights)
     settings = read_options(options)
 
     def read_all() -> Checkpoint:
@@ -65,19 +64,6 @@ def read(
 
     extras = [Path(path) for path in (vocabulary, token_embeddings, softmax) if path is not None]
     return read_hashed([options, weights, *extras], read_all)
-
-
-def _refuse_swapped(options: Path, weights: Path) -> None:
-    for path, what in ((options, "options"), (weights, "weights")):
-        if not path.is_file():
-            raise WeightFileError(f"{path}: there is no such file. Pass the {what} file that came with the model.")
-    with options.open("rb") as first, weights.open("rb") as second:
-        swapped = first.read(len(SIGNATURE)) == SIGNATURE != second.read(len(SIGNATURE))
-    if swapped:
-        raise WeightFileError(
-            f"the two files are swapped: {options} was passed as the options and {weights} as the weights, but "
-            f"options are JSON and weights are HDF5. Pass ({weights}, {options})."
-        )
 
 
 def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str, np.ndarray]:

@@ -24,9 +24,6 @@ _FOOTER_BYTES = 48
 _TRAILER_BYTES = 5
 # An index of a checkpoint has some 100 bytes per tensor.
 _MAX_BYTES = 4 << 20
-# Keys share their beginnings in the file: a chain of them could grow with the square of the file.
-_MAX_EXPANSION = 8
-_BYTES_BESIDE = 1 << 16
 
 
 def read_table(path: Path) -> dict[bytes, bytes]:
@@ -48,16 +45,13 @@ def _table(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         raise ValueError(f"it ends with the bytes {footer[-8:].hex(' ')}, not with {_MAGIC.hex(' ')}")
     _, position = _handle(footer, 0)
     index, _ = _handle(footer, position)
-    unread, last_key, room = 0, None, _MAX_EXPANSION * len(content) + _BYTES_BESIDE
-    for _, handle in _entries(_block(content, *index), room):
-        (begin, size), _ = _handle(handle, 0)
-        if begin < unread:
-            raise ValueError(f"the block at {begin} is named after one that ends at {unread}")
-        unread = begin + size
-        for key, value in _entries(_block(content, begin, size), room):
+    last_key = None
+    for _, handle in _entries(_block(content, *index)):
+        place, _ = _handle(handle, 0)
+        for key, value in _entries(_block(content, *place)):
             if last_key is not None and key <= last_key:
                 raise ValueError("its keys are not in order")
-            last_key, room = key, room - len(key) - len(value)
+            last_key = key
             yield key, value
 
 
@@ -80,8 +74,8 @@ def _block(content: bytes, begin: int, size: int) -> bytes:
     return content[begin:end]
 
 
-def _entries(block: bytes, room: int) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values of a block, of `room` bytes together at most."""
+def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and values of a block."""
     if len(block) < 4:
         raise ValueError("a block is too short")
     end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
@@ -94,9 +88,6 @@ def _entries(block: bytes, room: int) -> Iterator[tuple[bytes, bytes]]:
         size, position = read_varint(block, position)
         if shared > len(key) or position + further + size > end:
             raise ValueError("an entry goes past the end of its block")
-        room -= shared + further + size
-        if room < 0:
-            raise ValueError(f"its keys and values have more than {_MAX_EXPANSION} times the bytes of the file")
         key = key[:shared] + block[position : position + further]
         position += further
         yield key, block[position : position + size]
