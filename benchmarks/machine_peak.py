@@ -19,10 +19,10 @@ from functools import partial
 
 import torch
 from record import Record, Table, parser
+from speed import measured_peak
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.embed.speed import measured_peak
 from elmo.engine.native import NativeProduct
 from elmo.ops.native.kinds import ComputeType, native_types
 

@@ -72,8 +72,8 @@ NOT_RUN = {
     "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
     (
         "docs/performance.md",
-        "elmo bench",
-    ): "takes minutes; tests/cli/verbs/test_bench.py runs the command at its smallest",
+        "python benchmarks/vectors/embedding.py",
+    ): "takes minutes; tests/benchmarks runs it at its smallest",
     (
         "docs/reproduction.md",
         "python runs/model_tools/mix_corpora.py",

@@ -26,10 +26,10 @@ import numpy as np
 import torch
 from peak_memory import peak_memory
 from record import Record, Table, parser
+from speed import random_bilm
 from torch import nn
 
 from elmo.config import PUBLISHED_SIZES
-from elmo.embed.speed import random_bilm
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
 from elmo.tasks.settings import with_table

@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from record import Record, Table, parser
 from sentences import TEXT, first_sentences
+from speed import random_bilm, words_of
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.speed import random_bilm, words_of
 from elmo.weights import formats
 from elmo.weights.allennlp.write import write
 

@@ -23,11 +23,11 @@ import torch
 from peak_memory import peak_memory
 from record import ROOT, Record, Table, parser
 from sentences import TEXT, first_sentences
+from speed import random_bilm
 
 from elmo.config import PUBLISHED_SIZES
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
-from elmo.embed.speed import random_bilm
 
 KINDS = {"memory": "", "HDF5": ".h5", "npy": ".npy", "Parquet": ".parquet"}
 

@@ -22,9 +22,7 @@ from peak_memory import peak_memory
 from plain_embedding import PlainEmbedder
 from record import Record, Table, parser
 from sentences import TEXT, first_sentences
-
-from elmo.embed.embedder import Embedder
-from elmo.embed.speed import (
+from speed import (
     DTYPES,
     MachinePeak,
     floor,
@@ -33,6 +31,8 @@ from elmo.embed.speed import (
     reading_floor,
     words_of,
 )
+
+from elmo.embed.embedder import Embedder
 
 _PLAIN_BATCH = 64
 

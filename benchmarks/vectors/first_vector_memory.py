@@ -18,8 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 from record import BENCHMARKS, Record, Table, parser
+from speed import random_bilm
 
-from elmo.embed.speed import random_bilm
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write as write_native

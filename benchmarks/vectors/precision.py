@@ -19,10 +19,10 @@ import torch
 from plain_embedding import PlainEmbedder
 from record import Record, Table, parser
 from sentences import DATA, TEXT, first_sentences
+from speed import DTYPES, random_bilm
 
 from elmo.config import PUBLISHED_SIZES
 from elmo.embed.embedder import Embedder
-from elmo.embed.speed import DTYPES, random_bilm
 from elmo.model.bilm import BiLM
 
 TEXTS = {"small-en": TEXT, "small-ko": DATA / "lm-ko" / "test.txt"}

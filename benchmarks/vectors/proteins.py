@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 import numpy as np
 import torch
 from record import Record, Table, parser
+from speed import floor, random_bilm, words_of
 
 from elmo.config import BiLMConfig
 from elmo.embed.embedder import Embedder
-from elmo.embed.speed import floor, random_bilm, words_of
 from elmo.ops import native
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS
 

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 
 from record import BENCHMARKS, Record, Table, parser
 from sentences import TEXT
+from speed import DTYPES, random_bilm
 
 from elmo.config import PUBLISHED_SIZES
-from elmo.embed.speed import DTYPES, random_bilm
 
 ONE = """
 import json, lzma, statistics, sys, time

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.embed.speed import random_bilm
+from elmo.config import published as published_size
+from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import with_table
@@ -59,7 +60,7 @@ DATA = {
 @pytest.fixture(scope="module")
 def published() -> FrozenLayers:
     """A biLM of the published size; what it is asked for is not remembered."""
-    return FrozenLayers(random_bilm("original"))
+    return FrozenLayers(BiLM(published_size("original")).eval().requires_grad_(False))
 
 
 @pytest.mark.parametrize("name", TASKS)

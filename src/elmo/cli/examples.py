@@ -70,7 +70,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elmo serve small-en small-ko --port 8080",
     ),
     "doctor": ("elmo doctor",),
-    "bench": ("elmo bench corpus.txt --model small-en --batches 1 64 --dtypes float32 int8",),
 }  # fmt: skip
 
 

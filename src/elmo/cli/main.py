@@ -48,7 +48,6 @@ VERBS = {
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "check the installation, optional libraries and this machine",
-    "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
 

@@ -4,19 +4,17 @@ A char CNN window that touches real characters costs its width, one in the paddi
 nothing in the token encoder.
 """
 
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import torch
+from native_peak import bytes_per_second, products_per_second
 from torch.nn import functional
 
 from elmo.config import BiLMConfig, published
-from elmo.embed.embedder import Embedder
 from elmo.model.bilm import BiLM
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType, native_types
-from elmo.ops.native.peak import bytes_per_second, products_per_second
 
 DTYPES: tuple[ComputeType, ...] = get_args(ComputeType)
 MachinePeak = Mapping[str, float]
@@ -97,28 +95,6 @@ def random_bilm(size: str) -> BiLM:
         return BiLM(published(size)).eval().requires_grad_(False)
 
 
-def words_per_second(embedder: Embedder, sentences: Sequence[Sequence[str]], batch: int) -> float:
-    """Of calls of `batch` sentences; words seen before the first call are forgotten."""
-    embedder.forget_words()
-    begun = time.perf_counter()
-    for start in range(0, len(sentences), batch):
-        embedder.embed(sentences[start : start + batch])
-    return words_of(sentences) / (time.perf_counter() - begun)
-
-
 def _peak(peak: MachinePeak, dtype: str) -> float:
     """Where the machine has no such products, float32's take their place."""
     return peak.get(dtype, peak["float32"])
-
-
-def random_sentences(count: int) -> list[list[str]]:
-    """Sentences of made-up words, as long as in newspapers and encyclopedias: about 21 words, seldom above 60.
-
-    Words follow Zipf's law, so that some of each sentence's were seen before.
-    """
-    chance = random.Random(1)
-    words = [
-        "".join(chance.choices("etaoinshrdlu", k=chance.choice((1, 2, 3, 3, 4, 5, 6, 7, 8, 10)))) for _ in range(9999)
-    ]
-    shares = [1 / (rank + 3) for rank in range(len(words))]
-    return [chance.choices(words, shares, k=1 + min(80, int(chance.gammavariate(3, 7)))) for _ in range(count)]
