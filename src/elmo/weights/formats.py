@@ -178,10 +178,8 @@ def _no_model(path: Path) -> str:
     if not path.exists():
         return f"{shown(str(path), 300)}: there is no such file or folder. Check the path. {known}."
     if not path.is_dir():
-        what = (
-            "a file of no known model format (unpack archives first)" if path.is_file() else "neither file nor folder"
-        )
-        return f"{path}: is {what}. {known}."
+        what = "a file of no known model format" if path.is_file() else "neither a file nor a folder"
+        return f"{path}: is {what}. {known}. Archives are to be unpacked first."
     saved = sorted(path.glob("checkpoints/step-*/model"))
     if saved:
         return (
