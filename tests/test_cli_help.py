@@ -83,11 +83,6 @@ HELPS = {verb: verb.split() for verb in VERBS} | {
     "task evaluate": ["task", "evaluate"],
     "task predict": ["task", "predict"],
     "task score": ["task", "score", "ner"],
-    "analyze neighbors": ["analyze", "neighbors"],
-    "analyze precision": ["analyze", "precision"],
-    "analyze wsd": ["analyze", "wsd"],
-    "analyze pos": ["analyze", "pos"],
-    "analyze geometry": ["analyze", "geometry"],
 }
 
 

@@ -9,11 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from elmo.analysis.geometry import SampleSettings
-from elmo.analysis.neighbors.occurrences import PrecisionLimits
 from elmo.config import BiLMConfig
-from elmo.context2vec.settings import Context2VecSettings
-from elmo.cove.settings import CoVeSettings
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -27,26 +23,10 @@ from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(ConfigError, match=rf"seed must be from 0 to 2\^63 - 1 \(got {seed}\). Change it"):
         require_value("seed", seed, Seed)
-    for settings in (SampleSettings, PrecisionLimits):
-        with pytest.raises(ConfigError, match=rf"seed must be .* \(got {seed}\)"):
-            settings(seed=seed)
 
 
 def test_the_last_seed_is_taken():
     require_value("seed", 2**63 - 1, Seed)
-
-
-# A negative one would be the end of a slice: all but so many.
-@pytest.mark.parametrize("name", ["least_sentences", "tokens", "words", "occurrences"])
-def test_a_sample_holds_something(name):
-    with pytest.raises(ConfigError, match=rf"{name} must be at least 1 \(got -5\)"):
-        SampleSettings(**{name: -5})
-
-
-@pytest.mark.parametrize("name", ["least_candidates", "occurrences", "queries"])
-def test_occurrences_are_limited_to_some(name):
-    with pytest.raises(ConfigError, match=rf"{name} must be at least 1 \(got 0\)"):
-        PrecisionLimits(**{name: 0})
 
 
 @dataclass(frozen=True)
@@ -93,8 +73,7 @@ def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
 
 @pytest.mark.parametrize(
     "settings",
-    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, CoVeSettings, SampleSettings, PrecisionLimits,
-     FinetuneConfig, PretrainConfig, BiLMConfig,
+    [FitSettings, TokenSettings, StaticSettings, FinetuneConfig, PretrainConfig, BiLMConfig,
      *(task.settings for task in map(find, ("ner", "pos", "sst", "snli", "squad", "srl", "coref")))],
 )  # fmt: skip
 def test_no_setting_takes_a_number_that_is_none(settings):

@@ -87,7 +87,7 @@ def test_the_language_model_speaks(language_model):
 def test_an_index_is_made_and_searched(model, tmp_path):
     done = command("index", "-", "-o", str(tmp_path / "index"), "-m", model, "--quiet", stdin="He sat .\nHe lay .\n")
     assert (done.returncode, done.stderr) == (0, "")
-    done = command("analyze", "neighbors", str(tmp_path / "index"), "[He] sat .", "--json")
+    done = command("neighbors", str(tmp_path / "index"), "[He] sat .", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["queries"]
 

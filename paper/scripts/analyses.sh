@@ -12,7 +12,7 @@
 # TESTS names the folder of the test sets, if it is another one. English is also compared with context2vec, trained on the
 # first CONTEXT2VEC lines of train (250,000; 0: leave it out), with MSSG, and, if DATA has the pairs of sentences
 # mt/multi30k-en-de/{train.{en,de}.xz,{dev,test}.{en,de}}, with CoVe, trained on them for at most COVE epochs (30; 0:
-# leave it out), which needs sacrebleu. If it is killed, run it again: what was written is kept, and CoVe's training goes
+# leave it out). If it is killed, run it again: what was written is kept, and CoVe's training goes
 # on. About an hour of one core, a quarter of it each for static vectors and context2vec; CoVe takes two more. Then:
 # elmo-paper pages OUT/*.json
 set -euo pipefail
@@ -25,7 +25,8 @@ name=$(basename "$model")
 analysis() {
     local record="$out/$1-$name.json"
     [ -f "$record" ] && return
-    elmo analyze "$@" --model "$model" -o "$record" >"$out/$1-$name.txt"
+    if [ "$1" = neighbors ]; then command=(elmo); else command=(elmo-paper); fi
+    "${command[@]}" "$@" --model "$model" -o "$record" >"$out/$1-$name.txt"
     cat "$out/$1-$name.txt"
 }
 
@@ -33,21 +34,20 @@ static="$out/static-$language.txt"
 [ -f "$static" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$static" --seed 1
 controls=(--static "$static" --random)
 
+systems=()
 lines=${CONTEXT2VEC:-250000}
 if [ "$language" = en ] && [ "$lines" -gt 0 ]; then
     if [ ! -d "$out/context2vec-en" ]; then
         # xz and head end early on purpose.
         (set +o pipefail; xz -dc "$data/lm-en/train.txt.xz" | head -n "$lines") >"$out/context2vec-en.txt"
-        elmo context2vec "$out/context2vec-en.txt" -o "$out/context2vec-en" --unit 100 --epochs 1
+        elmo-paper context2vec "$out/context2vec-en.txt" -o "$out/context2vec-en" --unit 100 --epochs 1
     fi
-    systems=(--forward --context2vec "$out/context2vec-en")
-else
-    systems=(--forward)
+    systems+=("context2vec=$out/context2vec-en")
 fi
 if [ "$language" = en ]; then
     senses="$out/senses-en.txt"
-    [ -f "$senses" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$senses" --kind mssg --seed 1
-    systems+=(--mssg "$senses")
+    [ -f "$senses" ] || elmo-paper mssg "$data/lm-$language/train.txt.xz" -o "$senses" --seed 1
+    systems+=("mssg=$senses")
 fi
 
 pairs="$data/mt/multi30k-en-de" epochs=${COVE:-30}
@@ -55,13 +55,15 @@ if [ "$language" = en ] && [ "$epochs" -gt 0 ] && [ -d "$pairs" ]; then
     if [ ! -f "$out/cove-en.txt" ]; then
         resume=()
         [ -d "$out/cove-en/training" ] && resume=(--resume)
-        elmo cove "$pairs"/train.{en,de}.xz --dev "$pairs"/dev.{en,de} --test "$pairs"/test.{en,de} \
+        elmo-paper cove "$pairs"/train.{en,de}.xz --dev "$pairs"/dev.{en,de} --test "$pairs"/test.{en,de} \
             --vectors "$static" -o "$out/cove-en" --cells 150 --min-count 2 --epochs "$epochs" --json "${resume[@]}" \
             >"$out/cove-en.unfinished"
         mv "$out/cove-en.unfinished" "$out/cove-en.txt"
     fi
-    systems+=(--cove "$out/cove-en")
+    systems+=("cove=$out/cove-en")
 fi
+others=(--forward)
+[ "${#systems[@]}" -gt 0 ] && others+=(--encoder "${systems[@]}")
 
 if [ "$language" = ko ]; then
     text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos train="$out/kaist-train-every-sixth.conllu"
@@ -82,12 +84,12 @@ else
         "The children [play] in the garden ." "They went to see a [play] at the theater ." --static "$static"
     semcor="$data/wsd/semcor/semcor.data.xml.xz"
     tests=("${TESTS:-$data/wsd-raganato}"/{senseval2,senseval3,semeval2013}.data.xml)
-    analysis precision "$semcor" "${controls[@]}" "${systems[@]}"
+    analysis precision "$semcor" "${controls[@]}" "${others[@]}"
     analysis wsd --train "$semcor" --test "${tests[@]}" --dev "${tests[0]%/*}/semeval2007.data.xml" \
-        --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}" "${systems[@]}"
+        --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}" "${others[@]}"
 fi
 analysis pos --train "$train" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
-    --tags "$tags" "${controls[@]}" "${systems[@]}"
+    --tags "$tags" "${controls[@]}" "${others[@]}"
 analysis geometry "$text" "${controls[@]}"
 
 if [ "$language" = en ]; then

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from elmo.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
 
 from elmo import Embedder
-from elmo.analysis.encoders import token_layers
 from elmo.analysis.measures import unit
-from elmo.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
+from elmo.embed.encoder import token_layers
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.vocabulary import SPECIAL_WORDS

@@ -51,10 +51,9 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
         ("embed -o v.h5", "^no TEXT was given"),
         ("prepare -o data", "^no TEXT was given"),
         ("substitutes", "^no SENTENCE was given"),
-        ("analyze neighbors index", r"^no SENTENCE was given.*'elmo analyze neighbors --help'"),
+        ("neighbors index", r"^no SENTENCE was given.*'elmo neighbors --help'"),
         ("prepare text -o data --valid", "^--valid was given without a value"),
         ("bench --dtypes", "^--dtypes was given without a value"),
-        ("analyze wsd --train x --inventory y --test", "^--test was given without a value"),
     ],
 )
 def test_arguments_of_any_number_of_values_need_one(line, message):

@@ -70,7 +70,7 @@ def test_a_signal_leaves_a_whole_line_and_no_traceback(tmp_path, number, termina
     """On a terminal, in the middle of a bar."""
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat\n" * 1_000_000, encoding="utf-8")
-    command = [sys.executable, "-m", "elmo", "static", str(text), "-o", str(tmp_path / "out.txt"), "--kind", "glove"]
+    command = [sys.executable, "-m", "elmo", "static", str(text), "-o", str(tmp_path / "out.txt"), "--min-count", "1"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, stderr=theirs, env=ENVIRONMENT | {"OMP_NUM_THREADS": "1"}) as run:
         os.close(theirs)

@@ -13,7 +13,6 @@ import pytest
 
 import elmo
 from elmo.cli.main import VERBS
-from elmo.cli.verbs.analyze import RecordFlags
 from elmo.cli.verbs.pretrain import Machine
 from elmo.cli.verbs.serve import require_utf8
 from elmo.cli.verbs.task.train import Train
@@ -65,7 +64,7 @@ CASES = {
     "index: in the way": ("index {}/text.txt -o {}/deaf", "exists already"),
     "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or contains it"),
     "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
-    "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "{}/none"),
+    "neighbors: no index": ("neighbors {}/none '[a] b'", "{}/none"),
     "train: no data": ("task train ner --train {}/none -o {}/run", "there is no such file"),
     "train: no dev": ("task train ner --train {}/labelled --dev {}/none -o {}/run", "{}/none: there is no"),
     "train: no static": ("task train ner --train {}/labelled -o {}/run --static g={}/none", "{}/none: there is no"),
@@ -156,7 +155,7 @@ def test_what_can_not_work_ends_with_its_message(case: str, outcomes: dict, fold
 
 def test_every_verb_that_takes_long_can_be_quiet() -> None:
     short = {"models", "inspect", "substitutes", "doctor"}
-    of_actions = {"task": Train, "analyze": RecordFlags, "pretrain": Machine, "finetune": Machine}
+    of_actions = {"task": Train, "pretrain": Machine, "finetune": Machine}
     for verb in set(VERBS) - short:
         arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments
         assert "quiet" in {field.name for field in fields(arguments)}, verb

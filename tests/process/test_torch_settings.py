@@ -7,16 +7,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from elmo.context2vec.train import train_context2vec  # noqa: E402 - not without torch
-from elmo.cove.train import train_cove  # noqa: E402
-from elmo.errors import ConfigError  # noqa: E402
+from elmo.errors import ConfigError  # noqa: E402 - not without torch
 from elmo.pretrain.run.finetune import finetune, resume_finetuning  # noqa: E402
 from elmo.pretrain.run.loop import pretrain, resume  # noqa: E402
 from elmo.process.torch_settings import usual_torch  # noqa: E402
-from elmo.static.training.glove import glove  # noqa: E402
 from elmo.tasks.train.train import train  # noqa: E402
 
-TRAININGS = (pretrain, resume, finetune, resume_finetuning, train, train_context2vec, train_cove, glove)
+TRAININGS = (pretrain, resume, finetune, resume_finetuning, train)
 SETTINGS = {
     "nothing": nullcontext,
     "no gradients": torch.no_grad,

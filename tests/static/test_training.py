@@ -1,95 +1,18 @@
-"""Static vectors trained here: GloVe against plain loops, word2vec and fastText through gensim."""
+"""Static vectors trained here: word2vec and fastText through gensim."""
 
-import math
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 
 from elmo.errors import ConfigError, MissingExtraError, TextError
 from elmo.process.progress.report import SILENT
-from elmo.static.training import glove
 from elmo.static.training.corpus import Corpus, count_words
-from elmo.static.training.glove import CooccurrenceCounter, GloveTables
 from elmo.static.training.settings import StaticSettings
 from elmo.static.training.train import train_static_vectors
 
-KINDS = ["glove", "word2vec", "fasttext"]
-
-
-def counted_plainly(sentences, window):
-    """GloVe's own way: from each word back to the ones before it, both cells of the symmetric table."""
-    table = defaultdict(float)
-    for sentence in sentences:
-        for place, word in enumerate(sentence):
-            for distance in range(1, window + 1):
-                if place - distance >= 0:
-                    table[word, sentence[place - distance]] += 1 / distance
-                    table[sentence[place - distance], word] += 1 / distance
-    return dict(table)
-
-
-@pytest.mark.parametrize("chunk", [1, 40, 1 << 20])
-@pytest.mark.parametrize("window", [1, 3, 12])
-def test_cooccurrences_equal_the_plain_count(monkeypatch, chunk, window):
-    monkeypatch.setattr(glove, "_CHUNK_WORDS", chunk)
-    random = np.random.default_rng(window)
-    sentences = [random.integers(0, 7, size=length) for length in random.integers(0, 15, size=40)]
-    counter = CooccurrenceCounter(7, window)
-    for sentence in sentences:
-        counter.add(sentence)
-    found = counter.result()
-    expected = counted_plainly([sentence.tolist() for sentence in sentences], window)
-    assert (found.first <= found.second).all()
-    pairs = list(zip(found.first.tolist(), found.second.tolist(), strict=True))
-    assert set(pairs) == {pair for pair in expected if pair[0] <= pair[1]}
-    assert len(set(pairs)) == len(pairs)
-    np.testing.assert_allclose(found.counts, [expected[pair] for pair in pairs], rtol=1e-12)
-
-
-def test_nothing_said_is_no_pair():
-    counter = CooccurrenceCounter(3, 5)
-    counter.add(np.array([], dtype=np.int64))
-    counter.add(np.array([2]))
-    assert len(counter.result().counts) == 0
-
-
-def stepped_plainly(values, squares, cells, settings):
-    """One step, cell by cell of the symmetric table, in double precision."""
-    gradients = np.zeros_like(values)
-    losses = []
-    dim = settings.dim
-    for (near, far), count in cells.items():
-        one, other = values[0, near], values[1, far]
-        miss = one[:dim] @ other[:dim] + one[dim] + other[dim] - math.log(count)
-        weight = min(1, count / settings.x_max) ** settings.alpha
-        losses.append(0.5 * weight * miss**2)
-        gradients[0, near] += weight * miss * np.append(other[:dim], 1)
-        gradients[1, far] += weight * miss * np.append(one[:dim], 1)
-    squares = squares + gradients**2
-    return values - settings.start_rate * gradients / np.sqrt(squares), squares, np.mean(losses)
-
-
-def test_a_step_of_glove_equals_the_plain_loop():
-    settings = StaticSettings(kind="glove", dim=4, x_max=3)
-    random = np.random.default_rng(0)
-    tables = GloveTables(6, settings, random)
-    for _ in range(3):
-        places = [(i, j) for i in range(6) for j in range(i, 6) if random.random() < 0.7]
-        counts = random.uniform(0.1, 8, size=len(places))
-        cells = {}
-        for (i, j), count in zip(places, counts, strict=True):
-            cells[i, j] = cells[j, i] = count
-        expected, squares, loss = stepped_plainly(
-            tables.values.double().numpy(), tables.squares.double().numpy(), cells, settings
-        )
-        first, second = (torch.tensor(part) for part in zip(*places, strict=True))
-        assert tables.step(first, second, torch.from_numpy(counts)) == pytest.approx(loss, rel=1e-5)
-        np.testing.assert_allclose(tables.values.numpy(), expected, atol=1e-6)
-        np.testing.assert_allclose(tables.squares.numpy(), squares, atol=1e-5)
-    np.testing.assert_array_equal(tables.vectors(), (tables.values[0] + tables.values[1])[:, :4].numpy())
+KINDS = ["word2vec", "fasttext"]
 
 
 @pytest.fixture
@@ -109,17 +32,15 @@ def likeness(static, one, other):
 
 
 def settings_of(kind, **changes):
-    rate = 0.05 if kind == "glove" else 0.1
-    values = {"kind": kind, "dim": 8, "epochs": 40 if kind == "glove" else 5, "learning_rate": rate}
-    return StaticSettings(**{**values, "window": 4, "subsample": 0.0, "x_max": 1e4, "buckets": 100, **changes})
+    values = {"kind": kind, "dim": 8, "epochs": 5, "learning_rate": 0.1, "window": 4}
+    return StaticSettings(**{**values, "subsample": 0.0, "buckets": 100, **changes})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_that_stand_together_become_alike_and_a_seed_gives_the_same_again(
     animals_and_stones, kind, recorded_progress
 ):
-    if kind != "glove":
-        pytest.importorskip("gensim")
+    pytest.importorskip("gensim")
     settings = settings_of(kind)
     found = train_static_vectors(Corpus([animals_and_stones]), settings, progress=recorded_progress)
     static = found.static
@@ -128,8 +49,7 @@ def test_words_that_stand_together_become_alike_and_a_seed_gives_the_same_again(
     together = np.mean([likeness(static, "cat", other) for other in ("dog", "hen", "cow")])
     apart = np.mean([likeness(static, "cat", other) for other in ("flint", "slate", "chalk", "Marble")])
     assert together > apart + 0.3
-    of_pairs = {"counting_pairs": "bytes", "training": "pairs"}
-    recorded_progress.require_stages(counting_words="bytes", **of_pairs if kind == "glove" else {"training": "bytes"})
+    recorded_progress.require_stages(counting_words="bytes", training="bytes")
     again = train_static_vectors(Corpus([animals_and_stones]), settings).static
     np.testing.assert_array_equal(again.vectors, static.vectors)
     other = train_static_vectors(Corpus([animals_and_stones]), settings_of(kind, seed=1)).static
@@ -176,7 +96,7 @@ def test_letters_that_are_taken_apart_are_words_of_whole_ones(tmp_path):
 
 def test_texts_that_give_no_vectors_are_refused(tmp_path, animals_and_stones):
     with pytest.raises(TextError, match="none of the 9 distinct words occurs at least 5000 times"):
-        train_static_vectors(Corpus([animals_and_stones]), StaticSettings(kind="glove", min_count=5000))
+        train_static_vectors(Corpus([animals_and_stones]), StaticSettings(min_count=5000))
     with pytest.raises(ConfigError, match="standard input, which can be read only once"):
         Corpus(["-"])
     with pytest.raises(ConfigError, match="no text was given"):
@@ -187,8 +107,7 @@ def test_texts_that_give_no_vectors_are_refused(tmp_path, animals_and_stones):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_without_neighbors_is_refused(tmp_path, kind):
-    if kind != "glove":
-        pytest.importorskip("gensim")
+    pytest.importorskip("gensim")
     path = tmp_path / "words.txt"
     path.write_text("cat\ndog\n\ncat rare\n" * 5 + "dog once\n", encoding="utf-8")
     with pytest.raises(TextError, match=r"words.txt: no sentence has two words that get vectors"):
@@ -200,9 +119,9 @@ def test_a_text_without_neighbors_is_refused(tmp_path, kind):
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"dim": 0}, {"window": 64}, {"epochs": -1}, {"x_max": 0.0}, {"seed": 1 << 32}, {"negatives": -1}),
+        *({"dim": 0}, {"window": 0}, {"epochs": 0}, {"seed": 1 << 32}, {"negatives": 0}),
         *({"min_ngram": -2}, {"min_ngram": 0}, {"min_ngram": 9}, {"min_ngram": 3, "max_ngram": 2}),
-        *({"dim": 10**12}, {"epochs": 10**12}, {"negatives": 10**12}, {"buckets": 10**12}, {"alpha": float("nan")}),
+        *({"dim": 10**12}, {"epochs": 10**12}, {"negatives": 10**12}, {"buckets": 10**12}),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changes):
@@ -214,11 +133,6 @@ def test_no_parts_of_words_need_no_shorter_ones():
     assert StaticSettings(kind="fasttext", max_ngram=0).min_ngram == 3
 
 
-def test_numbers_that_run_away_are_an_error(animals_and_stones):
-    with pytest.raises(ConfigError, match="Choose a smaller --learning-rate"):
-        train_static_vectors(Corpus([animals_and_stones]), settings_of("glove", learning_rate=1e30))
-
-
 def test_without_gensim_the_message_names_the_command(monkeypatch, animals_and_stones):
     monkeypatch.setitem(__import__("sys").modules, "gensim.models", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[static\]'"):
@@ -228,7 +142,7 @@ def test_without_gensim_the_message_names_the_command(monkeypatch, animals_and_s
 def test_threads_by_the_million_are_refused(tmp_path):
     (tmp_path / "text").write_text("a b\n")
     with pytest.raises(ConfigError, match=r"workers must be from 1 to 1024 \(got 1000000000000\)"):
-        train_static_vectors(Corpus([tmp_path / "text"]), StaticSettings(kind="glove"), workers=10**12)
+        train_static_vectors(Corpus([tmp_path / "text"]), StaticSettings(), workers=10**12)
 
 
 @pytest.mark.parametrize("kind", ["word2vec", "fasttext"])

@@ -1,12 +1,10 @@
 """The pictures: PNG and SVG with what belongs on them, and a plain word where nothing can draw."""
 
 import re
-import sys
 from typing import Any
 
 import pytest
 
-from elmo.errors import MissingExtraError
 from elmo_paper.pages.plots import draw, draw_finetuned, draw_gains, draw_layers
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -113,10 +111,3 @@ def test_equal_records_give_equal_pictures(tmp_path, record_of):
     record = record_of("table1", [[60.0, 61.0], [80.0, 82.0]])
     one, other = (draw(record, tmp_path / name) for name in ("one", "other"))
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
-
-
-def test_without_matplotlib_the_install_command_is_named(tmp_path, record_of, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[analysis\]'"):
-        draw(record_of("table3", [[1.0]] * 3), tmp_path / "table3")
-    assert not list(tmp_path.glob("table3*"))

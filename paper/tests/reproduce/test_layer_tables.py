@@ -83,7 +83,7 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
 )
 def test_a_record_that_lacks_what_the_table_shows_is_refused_with_what_it_lacks(tmp_path, table, record, fault):
     (tmp_path / "r.json").write_text(json.dumps(record))
-    with pytest.raises(TextError, match=rf"r.json: is not a complete record of 'elmo analyze \w+': .*{fault}"):
+    with pytest.raises(TextError, match=rf"r.json: is not a complete record of '\w+': .*{fault}"):
         read_record(tmp_path / "r.json", table)
 
 

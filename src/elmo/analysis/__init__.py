@@ -1,7 +1,5 @@
-"""What the layers of an encoder know, and what the record of a training run shows.
+"""Which tokens of a text are near a word in its sentence, layer by layer: the paper's table 4, search, the page's map.
 
-`neighbors/` finds the nearest tokens of a word in its sentence, and counts how often they agree with it; `senses/` asks
-which sense it has, `probes/` which part of speech; `geometry` measures how similar vectors are, by the formulas in
-`measures`. `encoders` has what a biLM is compared with: static vectors, the mean of the words around, random weights.
-`record` begins all their records, `plots` draws them.
+`neighbors/` builds an index of a text and finds the nearest tokens in it; `measures` has what they are compared by, and
+`record` begins the record of a search. Read `neighbors/context_index` first.
 """

@@ -40,11 +40,6 @@ def begun(
     }
 
 
-def row_name(row: Mapping[str, Any]) -> str:
-    """What a table or figure calls a row: the encoder and its layer, or a rule that needs no vectors."""
-    return ", ".join(filter(None, (row["encoder"], row["layer"])))
-
-
 def shown_command(words: Sequence[str]) -> str:
     """A command line whose files are named without their folders: where they lie is of no use to others.
 
@@ -59,17 +54,6 @@ def _without_folder(word: str) -> str:
     # Not `Path.is_dir`, which raises an OSError for what is too long for a name.
     lies_in_folder = "/" in value and os.path.isdir(path.parent)  # noqa: PTH112
     return option + equals + (path.name if lies_in_folder else value)
-
-
-def remarks_on_tests(tests: Sequence[Path], others: Mapping[str, Path | None]) -> list[str]:
-    """What to say of test files that are also what is trained on, or chosen by. `others`: option -> its file."""
-    return [
-        f"note: {test} was named with --test and with --{name}, so its figures don't show how it does on new text. "
-        f"Give another file with --{name}."
-        for test in tests
-        for name, other in others.items()
-        if other is not None and other.samefile(test)
-    ]
 
 
 def _files(found: Path | Sequence[Path]) -> Any:

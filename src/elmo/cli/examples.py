@@ -27,8 +27,6 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "finetune": ("elmo finetune --model small-en --data domain-data --old corpus-test.txt -o domain-run",),
     "static": ("elmo static corpus.txt -o vectors.txt",),
-    "context2vec": ("elmo context2vec corpus.txt -o my-context2vec --unit 100 --epochs 1",),
-    "cove": ("elmo cove en.txt de.txt --dev dev.en dev.de --vectors vectors.txt -o my-cove",),
     "perplexity": (
         "elmo perplexity corpus-test.txt",
         "elmo perplexity my-run/model corpus-test.txt --per-sentence",
@@ -48,17 +46,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "task score": ("elmo task score ner test.conll predictions.conll",),
     "index": ("elmo index corpus.txt -o my-index",),
-    "analyze": (
-        "elmo index corpus.txt -o my-index",
-        'elmo analyze neighbors my-index "The [spring] of the year is warm ."',
-    ),
-    "analyze neighbors": ('elmo analyze neighbors my-index "The [spring] of the year is warm ."',),
-    "analyze precision": ("elmo analyze precision semcor.data.xml --random",),
-    "analyze wsd": (
-        "elmo analyze wsd --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
-    ),
-    "analyze pos": ("elmo analyze pos --train train.conllu --dev dev.conllu --test test.conllu",),
-    "analyze geometry": ("elmo analyze geometry corpus-test.txt --random",),
+    "neighbors": ('elmo neighbors my-index "The [spring] of the year is warm ."',),
     "explore": (
         "elmo explore",
         "elmo explore --model my-run/model --text corpus.txt --sample",

@@ -37,14 +37,12 @@ VERBS = {
     "pretrain": "train a biLM on prepared data; resume it",
     "finetune": "continue a model on another domain's text, with perplexities before and after",
     "static": "train static word vectors on the same text, as a baseline",
-    "context2vec": "train context2vec on the same text, to compare it with ELMo",
-    "cove": "train CoVe, a translation system's encoder, which the paper compares ELMo with",
     "perplexity": "how well a model predicts a text, in each direction",
     "scores": "the log-probability of every sentence of a text",
     "substitutes": "which words each direction would put in a [marked] place",
     "task": "train, score and use a model of a task, with ELMo or without",
-    "index": "a text -> an index of its words in context, for 'elmo analyze neighbors'",
-    "analyze": "what the layers know: senses, parts of speech, geometry; compared with untrained and static vectors",
+    "index": "a text -> an index of its words in context, for 'elmo neighbors'",
+    "neighbors": "the nearest tokens to a word in its sentence, layer by layer",
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "check the installation, optional libraries and this machine",
@@ -77,7 +75,7 @@ ELMO = Program(
     verbs=VERBS,
     modules="elmo.cli.verbs",
     folder=_PACKAGE,
-    training=("task", "pretrain", "finetune", "context2vec", "cove"),
+    training=("task", "pretrain", "finetune"),
 )
 
 _NO_MORE_THREADS = "This user or container may not start more processes or threads."

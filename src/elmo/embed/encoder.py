@@ -47,6 +47,15 @@ class Encoder(Protocol):
 
 
 Layers = Float[np.ndarray, "layers tokens dim"]
+
+
+def token_layers(encoder: Encoder, sentences: Iterable[Sentence]) -> Iterator[Layers]:
+    """The vectors of the tokens alone, without boundaries."""
+    edge = 1 if encoder.keep_boundaries else 0
+    for layers in encoder.embed_iter(sentences):
+        yield layers[:, edge : layers.shape[1] - edge]
+
+
 OfBatch = Callable[[Sequence[Sentence]], Float[np.ndarray, "batch layers tokens dim"]]
 
 

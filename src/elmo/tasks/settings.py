@@ -50,12 +50,11 @@ class TokenSettings(Settings):
     """Which vectors tokens have. Source: paper section 3.3."""
 
     encoder: str = "elmo"
-    """What computes the contextual vectors. elmo: a biLM; none: nothing (the baseline); context2vec, cove or mssg: a
-    system to compare ELMo with; or the name of an installed encoder, or package.module:function
-    (docs/your-own-task.md)."""
+    """What computes the contextual vectors. elmo: a biLM; none: nothing (the baseline); or the name of an installed
+    encoder, or package.module:function (docs/your-own-task.md)."""
     model: str = ""
-    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. For context2vec and
-    cove: the folder of the model; for mssg: the file."""
+    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. Another encoder gets
+    it as it is."""
     placement: str = "input"
     """Where ELMo is added. input: to the input of the task's first RNN; output: to its output; both: to both, each with
     its own mix. A task can have other places."""

@@ -29,16 +29,14 @@ REFUSED = {
 
 def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
     """The command of each verb that reads a text, of those whose libraries are here."""
-    needs = {"context2vec": "torch", "explore": "starlette"}
+    needs = {"static": "gensim", "explore": "starlette"}
     found = {
         "embed": ["embed", str(text), "-o", str(folder / "v.npy"), "-m", str(model)],
         "prepare": ["prepare", str(text), "-o", str(folder / "data")],
         "perplexity": ["perplexity", str(model), str(text)],
         "scores": ["scores", str(text), "-m", str(model)],
-        "static": ["static", str(text), "-o", str(folder / "v.txt"), "--kind", "glove", "--min-count", "1"],
+        "static": ["static", str(text), "-o", str(folder / "v.txt"), "--min-count", "1"],
         "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
-        "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
-        "context2vec": ["context2vec", str(text), "-o", str(folder / "c2v")],
         "explore": ["explore", "-m", str(model), "--text", str(text), "--publish-text", "--export", f"{folder}/page"],
     }
     return {verb: command for verb, command in found.items() if verb not in needs or find_spec(needs[verb])}
@@ -58,10 +56,8 @@ def test_what_is_not_text_is_refused_by_every_verb(tmp_path, model_folder, capsy
 def test_bad_lines_stop_every_verb_or_are_listed_once(tmp_path, model_folder, capsys):
     text = tmp_path / "text.txt"
     text.write_bytes(b"the bank was steep .\nthe bank\ncaf\xe9\n" + b"bank\n" * 9)
-    # The first two have no --errors, the third needs more text, and the last torch for what it makes of the rest.
-    left_out = {"geometry", "explore", "context2vec", *([] if find_spec("torch") else ["static"])}
     for verb, command in verbs(tmp_path, model_folder, text).items():
-        if verb not in left_out:
+        if verb != "explore":  # which has no --errors
             assert main([*command, "--quiet"]) == 2, verb
             assert f"{text}:3: not valid UTF-8" in capsys.readouterr().err, verb
             assert main([*command, "--quiet", "--errors", "skip"]) == 1, verb
@@ -72,7 +68,7 @@ def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, c
     text = tmp_path / "eng.txt"
     text.write_text(COLUMNS, encoding="utf-8")
     for verb, command in verbs(tmp_path, model_folder, text).items():
-        if verb not in ("static", "geometry", "context2vec", "explore"):  # which need more text than this
+        if verb not in ("static", "explore"):  # which need more text than this
             assert main([*command, "--quiet"]) == 0, capsys.readouterr().err
             out, err = capsys.readouterr()
             assert (bool(out), err) == (verb in ("perplexity", "scores"), "")

@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import torch
 
 from elmo.cli.main import main
 from elmo.cli.verbs import task
@@ -453,33 +452,6 @@ def test_entities_have_their_tokens_and_places_in_raw_text(train, tmp_path, caps
         assert entity["tokens"] == found["tokens"][start:end]
         assert line[slice(*entity["characters"])] == "".join(entity["tokens"])
         assert entity["label"] == label
-
-
-def context2vec_folder(tmp_path: Path, data: Path) -> Path:
-    text = [line.split()[0] if line else "\n" for line in data.read_text("utf-8").splitlines()]
-    (tmp_path / "text.txt").write_text(" ".join(text) + "\n", encoding="utf-8")
-    learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
-    assert main(["context2vec", str(tmp_path / "text.txt"), "-o", str(tmp_path / "context2vec"), *learn]) == 0
-    return tmp_path / "context2vec"
-
-
-def cove_folder(tmp_path: Path, data: Path) -> Path:
-    folder = tmp_path / "cove"
-    folder.mkdir()
-    torch.save(torch.nn.LSTM(3, 2, num_layers=2, bidirectional=True).state_dict(), folder / "mt.pth")
-    (folder / "vectors.txt").write_text("the 1 0 0\nsaw 0 1 0\nanna 0 0 1\nrome 0 1 1\n")
-    return folder
-
-
-@pytest.mark.parametrize("made", [context2vec_folder, cove_folder])
-def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, capsys, made):
-    folder = made(tmp_path, data)
-    assert train("run", "--encoder", folder.name, "--model", str(folder), "--placement", "both") == 0
-    (seed,) = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"]
-    assert len(seed["mix_weights"][0]["weights"]) == (1 if folder.name == "context2vec" else 2)
-    capsys.readouterr()
-    assert main(["task", "evaluate", str(tmp_path / "run"), str(data), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(seed["test"]["f1"])
 
 
 @pytest.mark.parametrize(

@@ -388,7 +388,7 @@ def pass_groups() -> dict[str, Group]:
     from elmo.ops.native.library import PASSES
 
     known = {"rows": 3, "size": 5, "negatives": 4, "types": 3, "positions": 6, "filters": 4, "row_size": 24, "span": 8}
-    known |= {"tokens": 6, "words": 4, "dim": 4}
+    known |= {"dim": 4}
     groups = {}
     for name, versions in PASSES.items():
         for version in versions.values():
@@ -397,8 +397,6 @@ def pass_groups() -> dict[str, Group]:
                 shape = [times * known[size] for times, size in argument.axes]
                 good[argument.name] = torch.rand(shape).bfloat16().to(getattr(torch, argument.dtype))
             sizes = {"dim": 4} if "dim" in version.sizes else {}
-            if name == "multi_sense":
-                good, sizes = _multi_sense(good), {"per_pair": 2}
 
             run_pass = functools.partial(_run_pass, name, (0.5,) * len(version.numbers), sizes)
             oracle = _maximum if name == "max_over_positions" else None
@@ -411,15 +409,6 @@ def _run_pass(name: str, numbers: tuple[float, ...], sizes: dict[str, int], **gi
 
     native_passes.run(name, *given.values(), numbers=numbers, **sizes)
     return list(given.values())
-
-
-def _multi_sense(good: dict[str, Any]) -> dict[str, Any]:
-    """Two sentences of three and one token, with as many drawn words as they have pairs."""
-    import torch
-
-    words = {"ids": [0, 2, 1, -1, 3, -1], "radius": [1, 2, 1, 1, 1, 1], "drawn": [1, 0, 2, 3, 0, 1, 2, 2]}
-    words |= {"starts": [0, 2, 2, 2], "limits": [2, 1, 1, 1], "used": [1, 1, 1, 1]}
-    return good | {name: torch.tensor(values, dtype=good[name].dtype) for name, values in words.items()}
 
 
 def _maximum(scores: Any, best: Any, place: Any) -> Any:

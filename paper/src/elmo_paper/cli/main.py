@@ -15,6 +15,14 @@ VERBS: dict[str, str] = {
     "finetuned": "table 7: perplexities before and after an epoch on a task's text",
     "unseen": "where ELMo's gain is: on known words or on new ones",
     "pages": "docs/paper.md, docs/reproduction.md and docs/analysis.md, made of the records",
+    "wsd": "word senses by the nearest sense vector (table 5), and by the first and most frequent one",
+    "pos": "parts of speech by a linear probe of each layer (table 6), with a control task",
+    "precision": "how many of a word's nearest occurrences have its sense, over many queries (table 4, counted)",
+    "geometry": "cosines of tokens, of one word's occurrences, of a sentence's words; likeness of layers",
+    "glove": "train GloVe's static vectors of a text",
+    "mssg": "train vectors of words' senses, MSSG's and NP-MSSG's",
+    "context2vec": "train context2vec, a model of the contexts of words",
+    "cove": "train CoVe, a translation system's encoder",
 }
 
 PAPER = Program(

@@ -1,13 +1,13 @@
 """Blocks of docs/analysis.md, docs/explorer.md and docs/paper.md that show what the layers of a model know.
 
-They are made of records of `elmo analyze`, and of the bundled models' quality.json.
+They are made of records of the analyses, and of the bundled models' quality.json.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 
-from elmo.analysis.record import Record
+from elmo_paper.analysis.record import Record
 from elmo_paper.pages.claims import NOT_YET
 from elmo_paper.pages.records import Folders
 from elmo_paper.pages.tables import Cells, aligned

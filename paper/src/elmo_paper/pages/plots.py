@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.plots import SUFFIXES, Dot, Panel, drawn, panels_of, plain, require_matplotlib, save
-from elmo.analysis.record import Record, row_name
 from elmo.disk.atomic import new_file
+from elmo_paper.analysis.plots import SUFFIXES, Dot, Panel, drawn, panels_of, plain, save
+from elmo_paper.analysis.record import Record, row_name
 from elmo_paper.pages.tables import data_in, data_name, layer_names, metric_name, title
 from elmo_paper.reproduce import paper
 from elmo_paper.reproduce.record import ExperimentRecord
@@ -24,11 +24,7 @@ _COLORS = {"baseline": "0.35", "elmo": "C0", "rule": "C3"}
 
 
 def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
-    """Writes `path` with each suffix, each atomically, replacing existing files; returns the files.
-
-    Raises MissingExtraError without matplotlib.
-    """
-    require_matplotlib()
+    """Writes `path` with each suffix, each atomically, replacing existing files; returns the files."""
     from matplotlib.figure import Figure
 
     draws = {"figure1": _draw_shares, "figure2": _draw_weights}
@@ -40,7 +36,6 @@ def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFI
 
 def draw_gains(records: Sequence[ExperimentRecord], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Table 1 as one picture: on the left the scores without and with ELMo, on the right the gain and the paper's."""
-    require_matplotlib()
     from matplotlib.figure import Figure
 
     rows = [row for record in records for row in _gain_rows(record)]
@@ -87,8 +82,7 @@ def _gain_rows(record: ExperimentRecord) -> Iterator[tuple[str, str, ExperimentR
 
 
 def draw_layers(table: str, records: Sequence[Record], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
-    """One of tables 4 to 6, of one record or several of 'elmo analyze'; the paper's figures are in the first panel."""
-    require_matplotlib()
+    """One of tables 4 to 6, of one record or several of an analysis; the paper's figures are in the first panel."""
     found = [panel for record in records for panel in _layer_panels(table, record)]
     names = list(dict.fromkeys(row_name(vars(dot)) for panel in found for dot in panel.dots))
     theirs = _IN_PAPER[table]
@@ -129,7 +123,6 @@ def _with_rows(panel: Panel, names: Sequence[str], theirs: Mapping[str, float]) 
 
 def draw_finetuned(records: Sequence[dict[str, Any]], path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Table 7: the perplexity of each text before and after fine-tuning, ours above the paper's; a logarithmic axis."""
-    require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 1.4 + 0.5 * len(records)), layout="constrained")

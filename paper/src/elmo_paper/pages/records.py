@@ -2,7 +2,7 @@
 
 reproduction/SECTION.TABLE.json     an experiment, as `elmo-paper tables --record` writes it
 reproduction/finetuned/TEXT.json    table 7, of `elmo-paper finetuned`
-analysis/ANALYSIS-MODEL.json        tables 4 to 6, of `elmo analyze`
+analysis/ANALYSIS-MODEL.json        tables 4 to 6, of the analyses
 
 What a plan in paper/plans has and no record shows is "not measured yet".
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.record import Record
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
+from elmo_paper.analysis.record import Record
 from elmo_paper.pages.claims import NOT_YET, Row, rows_of_record
 from elmo_paper.pages.tables import TITLES, data_name, with_interval
 from elmo_paper.places import ANALYSES, BILMS, PLANS, RECORDS
@@ -142,7 +142,7 @@ def _layer_rows(table: str, folders: Folders) -> Iterator[Row]:
                 ours = with_interval(mean, ends, 1)
                 yield Row(one.claim, model, one.verdict, model, link=link, paper=one.paper, ours=ours, interval=ends)
             elif "-en" in model:
-                command = f"elmo analyze {record['analysis']} --cove FOLDER"
+                command = f"elmo-paper {record['analysis']} --encoder cove=FOLDER"
                 yield Row(one.claim, model, NOT_YET, model, link=command, paper=one.paper)
 
 

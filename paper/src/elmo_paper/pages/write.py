@@ -3,9 +3,9 @@
     elmo-paper pages [RECORD.json ...]
 
 Only the blocks of the pages are made, from `<!-- NAME -->` to `<!-- end -->`; everything else is written by hand and
-stays as it is. The pictures are drawn too. Records of `elmo-paper analyze` that are named are first copied to
+stays as it is. The pictures are drawn too. Records of analyses that are named are first copied to
 paper/records/analysis. At the end, the lines written by hand that hold measured figures are listed, for somebody to
-read. Needs matplotlib: pip install 'pyelmo[analysis]'.
+read.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from elmo.analysis import plots as analysis_plots
 from elmo.disk.atomic import write_file
+from elmo_paper.analysis import plots as analysis_plots
 from elmo_paper.pages import plots
 from elmo_paper.pages.blocks import filled, without_blocks
 from elmo_paper.pages.records import ANALYSIS_OF, REPOSITORY, read

@@ -26,7 +26,7 @@ from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
 from elmo.weights.describe import outline
-from elmo_paper.pages.plots import draw, require_matplotlib
+from elmo_paper.pages.plots import draw
 from elmo_paper.pages.record_page import markdown
 from elmo_paper.reproduce.grid import run_grid
 from elmo_paper.reproduce.outcomes import Trained, outcome_of
@@ -118,7 +118,6 @@ def reproduce(
     if experiment == "bilms":
         _require_models(compared, job.settings.tokens.encoder)
     with stop_flag() as flag, following(progress) as reported:
-        _warn_without_matplotlib(reported)
         with flag.at_once():
             facts = data_facts(job)
         if not facts.units.keys() & {"dev", "test"}:
@@ -136,14 +135,6 @@ def reproduce(
         begun = _begun(job, asked, {"name": name, "seeds": seeds})
         trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers, progress=reported)
         return _written(begun, trained, facts, job.run, reported)
-
-
-def _warn_without_matplotlib(progress: Progress) -> None:
-    """Before hours of training, not after them."""
-    try:
-        require_matplotlib()
-    except MissingExtraError as error:
-        progress.say(f"{error}. The table is written without it.")
 
 
 def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the paper says about tables 4 to 6, and whether a record of `elmo analyze` agrees.
+"""What the paper says about tables 4 to 6, and whether a record of an analysis agrees.
 
 Each claim is about one difference, which is above 0 where the claim holds, and is decided if the difference's 95 %
 interval excludes 0. Claims about one table aren't corrected together, as those about tasks are (`verdicts`).
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmo.analysis.record import Record
+from elmo_paper.analysis.record import Record
 from elmo_paper.reproduce import paper
 from elmo_paper.reproduce.verdicts import AGREES, DISAGREES, UNDECIDED, Verdict
 

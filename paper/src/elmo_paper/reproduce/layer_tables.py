@@ -1,14 +1,14 @@
-"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`."""
+"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of an analysis."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.analysis.record import Record, row_name
 from elmo.disk.bounded import read_bytes, shown
 from elmo.errors import TextError
 from elmo.process.text_table import text_table
+from elmo_paper.analysis.record import Record, row_name
 from elmo_paper.reproduce import paper
 
 LAYER_TABLES = {
@@ -37,7 +37,7 @@ def read_record(path: Path, table: str) -> Record:
     analysis = record["analysis"]
     if analysis not in _ANALYSES[table]:
         raise TextError(
-            f"{path}: is a record of 'elmo analyze {analysis}', but {table} is made of "
+            f"{path}: is a record of {analysis!r}, but {table} is made of "
             f"{' and '.join(f'{one!r}' for one in _ANALYSES[table])}. Name such a record."
         )
     try:
@@ -46,7 +46,7 @@ def read_record(path: Path, table: str) -> Record:
             raise ValueError("it has no rows")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise TextError(
-            f"{path}: is not a complete record of 'elmo analyze {analysis}': {shown(error)}. Name the file as -o wrote "
+            f"{path}: is not a complete record of {analysis!r}: {shown(error)}. Name the file as -o wrote "
             "it, or run the analysis again."
         ) from None
     return record
@@ -59,7 +59,7 @@ def _loaded(path: Path) -> Record:
         record["analysis"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise TextError(
-            f"{path}: is not a record of an analysis. Name a file that 'elmo analyze ... -o' wrote."
+            f"{path}: is not a record of an analysis. Name a file that 'elmo-paper wsd -o', or another analysis, wrote."
         ) from None
     return record
 

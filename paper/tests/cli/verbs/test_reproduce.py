@@ -18,11 +18,11 @@ import pytest
 import elmo
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
-from elmo.static.senses import SenseVectors, write_sense_vectors
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.train import train as train_module
 from elmo.weights.native.write import write
 from elmo_paper.cli.main import main
+from elmo_paper.mssg.senses import SenseVectors, write_sense_vectors
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.analysis.encoders import token_layers
 from elmo.analysis.neighbors import index_files as files
 from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
+from elmo.embed.encoder import token_layers
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import PositiveInt, Seed, require_value

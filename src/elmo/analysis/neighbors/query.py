@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.analysis.encoders import token_layers
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
 from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
+from elmo.embed.encoder import token_layers
 from elmo.errors import ConfigError
-from elmo.mssg import MSSGEncoder
 from elmo.setting_checks import PositiveInt, require_setting, require_value
 from elmo.static.vectors import StaticVectors
 from elmo.text.sentence_checks import require_place
@@ -82,19 +81,3 @@ def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[
     cosines[row] = -np.inf
     best = np.argsort(-cosines, kind="stable")[:count]
     return [(static.words[place], float(cosines[place])) for place in best if np.isfinite(cosines[place])]
-
-
-def sense_neighbors(mssg: MSSGEncoder, tokens: Sequence[str], place: int, count: int = 10) -> list[dict[str, object]]:
-    """Of each sense of a word in a sentence, its name, the nearest senses of other words by cosine, and whether the
-    sentence chooses it. Empty if the file doesn't have the word.
-
-    Raises ConfigError for a place outside the sentence, or a `count` below 1.
-    """
-    require_place(tokens, place)
-    require_value("count", count, PositiveInt)
-    senses = mssg.senses
-    chosen = senses.chosen(tokens, senses.contexts(tokens, mssg.window))[place]
-    return [
-        {"sense": senses.name(row), "chosen": bool(row == chosen), "nearest": senses.neighbors(row, count)}
-        for row in senses.rows(tokens[place])
-    ]

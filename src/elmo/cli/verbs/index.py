@@ -26,7 +26,7 @@ from elmo.text.reading.settings import Reading, TextForm
 
 @dataclass(frozen=True)
 class Arguments:
-    """Build a context index: every token's vectors in every layer, on disk, for 'elmo analyze neighbors' and
+    """Build a context index: every token's vectors in every layer, on disk, for 'elmo neighbors' and
     elmo.analysis.neighbors.context_index."""
 
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]

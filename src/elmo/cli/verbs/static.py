@@ -51,8 +51,7 @@ class TrainingText(TextForm):
 @dataclass(frozen=True)
 class Arguments:
     """Train one vector for each word of a text, so that ELMo can be compared with static vectors of the same text. The
-    result is in word2vec's text format, which 'elmo task train --static' and other programs read. With --kind mssg, a
-    word can have several vectors, in MSSG's format, which 'elmo analyze --mssg' reads."""
+    result is in word2vec's text format, which 'elmo task train --static' and other programs read."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
@@ -60,7 +59,7 @@ class Arguments:
     """File of vectors to write."""
     text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
     workers: int = 1
-    """Number of threads of word2vec and fasttext. With more than one, the vectors differ from run to run."""
+    """Number of threads. With more than one, the vectors differ from run to run."""
     force: Force = False
     json: ReportAsJson = False
     quiet: NoReport = False
@@ -71,7 +70,6 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "static", flag_pairs=True)
     from elmo.disk.atomic import new_file
-    from elmo.static.senses import write_sense_vectors
     from elmo.static.training.train import train_static_vectors
     from elmo.static.vectors import write_static_vectors
 
@@ -81,24 +79,19 @@ def main(argv: list[str]) -> int:
         trained = train_static_vectors(
             corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
         )
-        if trained.senses is None:
-            write_static_vectors(unfinished, trained.static)
-        else:
-            write_sense_vectors(unfinished, trained.senses)
+        write_static_vectors(unfinished, trained.static)
     code = list_skipped(corpus.bad_lines)
     report = {
         "output": str(arguments.output),
         "kind": arguments.recipe.kind,
         "words": len(trained.static),
-        **({} if trained.senses is None else {"senses": len(trained.senses.vectors)}),
         "dim": trained.static.dim,
         "tokens": trained.num_tokens,
         "sentences": trained.num_sentences,
         "seconds": round(trained.seconds, 1),
     }
-    senses = "" if trained.senses is None else f" with {len(trained.senses.vectors):,} senses"
     text = (
-        f"{arguments.output}: {len(trained.static):,} words{senses} of dimension {trained.static.dim}, from "
+        f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
         f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
     )
     print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)

@@ -82,12 +82,6 @@ PASSES: Mapping[str, Versions] = dict([
         vectors="float32 types row_size", kernel="float32 filters span", place="int32 types filters",
         grad="float32 types filters", grad_vectors="float32 types row_size", grad_kernel="float32 filters span",
     ),
-    _pass(
-        "multi_sense", "tokens words rows dim negatives per_pair", "rate delta new_below",
-        ids="int32 tokens", radius="int32 tokens", drawn="int32 negatives", starts="int64 words", limits="int32 words",
-        used="int32 words", values="float32 words dim", squares="float32 words dim", sense_values="float32 rows dim",
-        sense_squares="float32 rows dim", centroids="float32 rows dim", counts="float32 rows", scratch="float32 2*dim",
-    ),
 ])  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,3 +87,15 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
             "text, so no word would get a vector. Give more text, or lower --min-count."
         )
     return dict(kept), num_sentences
+
+
+def require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
+    """TextError if no sentence has two of the words. Reads as far as the first one that has."""
+    for sentence in corpus.sentences():
+        if sum(word in counts for word in sentence) > 1:
+            return
+    raise TextError(
+        f"{corpus.texts[0]}: no sentence has two words that get vectors, so no word has a neighbor to learn from and "
+        "the vectors would stay the random ones that they begin with. Give text with a whole sentence per line, or "
+        "lower --min-count."
+    )

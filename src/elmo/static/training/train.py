@@ -1,24 +1,20 @@
-"""Training static vectors: a corpus -> words and vectors. word2vec and fastText by gensim, GloVe in `glove`, MSSG in
-`multi_sense`.
+"""Training static vectors by gensim: a corpus -> words and vectors, of word2vec or fastText.
 
 Source: Mikolov et al. 2013 (skip-gram, CBOW, negative sampling); Bojanowski et al. 2017 (n-grams).
 """
 
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
 from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float32
-from elmo.static.senses import SenseVectors
-from elmo.static.training.corpus import Corpus, count_words
-from elmo.static.training.multi_sense import multi_sense
+from elmo.static.training.corpus import Corpus, count_words, require_neighbors
 from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
@@ -32,11 +28,8 @@ class TrainedVectors:
     """The result of a training."""
 
     static: StaticVectors
-    """mssg: the global vectors"""
-    senses: SenseVectors | None
-    """mssg: all of them"""
     num_sentences: int
-    """word2vec, fasttext: of more than 10,000 words, each 10,000 are one"""
+    """Of more than 10,000 words, each 10,000 are one."""
     num_tokens: int
     """Of the words that have vectors."""
     seconds: float
@@ -47,54 +40,24 @@ def train_static_vectors(
 ) -> TrainedVectors:
     """Counts the words, and trains a vector for each that is frequent enough.
 
-    `workers`: threads of word2vec and fasttext; with more than one the vectors differ from run to run.
-    `progress`: receives the bytes that are read and, for GloVe, the pairs that are trained on; True: bars on stderr.
-    Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough, or none has
-    another one in its sentence.
+    `workers`: threads; with more than one the vectors differ from run to run. `progress`: receives the bytes that are
+    read; True: bars on stderr. Raises MissingExtraError without gensim; TextError if no word is frequent enough, or
+    none has another one in its sentence.
     """
     require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
-    by_gensim = settings.kind in ("word2vec", "fasttext")
-    # Before a long count.
-    gensim = extra_library("gensim.models", "static", f"training {settings.kind} vectors") if by_gensim else None
+    gensim = extra_library("gensim.models", "static", f"training {settings.kind} vectors")  # before a long count
     begun = time.perf_counter()
-    corpus.longest = _LONGEST if by_gensim else 0
+    corpus.longest = _LONGEST
     corpus.lower_case = settings.lower_case
     with following(progress) as reported:
         counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, reported)
-        _require_neighbors(corpus, counts)
-        senses = None
-        if settings.kind == "glove":
-            from elmo.static.training.glove import count_cooccurrences, glove  # here, since the others need no torch
-
-            vectors = glove(count_cooccurrences(corpus, counts, settings, reported), len(counts), settings, reported)
-        elif settings.kind == "mssg":
-            senses = multi_sense(corpus, counts, settings, reported)
-            vectors = senses.static.vectors
-        else:
-            vectors = _negative_sampling(gensim, corpus, counts, num_sentences, settings, workers, reported)
-    tables = (vectors,) if senses is None else (vectors, senses.vectors, senses.centroids)
-    if not all(np.isfinite(one).all() for one in tables if one is not None):
-        raise ConfigError(
-            f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
-            "Choose a smaller --learning-rate."
-        )
-    static = senses.static if senses else StaticVectors(tuple(counts), vectors)
-    return TrainedVectors(static, senses, num_sentences, sum(counts.values()), time.perf_counter() - begun)
+        require_neighbors(corpus, counts)
+        vectors = _trained(gensim, corpus, counts, num_sentences, settings, workers, reported)
+    static = StaticVectors(tuple(counts), vectors)
+    return TrainedVectors(static, num_sentences, sum(counts.values()), time.perf_counter() - begun)
 
 
-def _require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
-    """Reads as far as the first sentence from which something is learned, which is seldom far."""
-    for sentence in corpus.sentences():
-        if sum(word in counts for word in sentence) > 1:
-            return
-    raise TextError(
-        f"{corpus.texts[0]}: no sentence has two words that get vectors, so no word has a neighbor to learn from and "
-        "the vectors would stay the random ones that they begin with. Give text with a whole sentence per line, or "
-        "lower --min-count."
-    )
-
-
-def _negative_sampling(
+def _trained(
     models: Any,
     corpus: Corpus,
     counts: dict[str, int],
@@ -109,13 +72,13 @@ def _negative_sampling(
     """
     options: dict[str, Any] = {
         "vector_size": settings.dim,
-        "window": settings.num_window,
+        "window": settings.window,
         "sg": int(settings.architecture == "skipgram"),
-        "negative": settings.num_negatives,
+        "negative": settings.negatives,
         "sample": settings.subsample,
         "alpha": settings.start_rate,
         "min_alpha": min(1e-4, settings.start_rate),
-        "epochs": settings.num_epochs,
+        "epochs": settings.epochs,
         "min_count": 1,
         "seed": settings.seed,
         "workers": workers,
@@ -126,8 +89,8 @@ def _negative_sampling(
     else:
         model = models.Word2Vec(**options)
     model.build_vocab_from_freq(counts)
-    read = Count(progress, "training", corpus.num_bytes * settings.num_epochs, "bytes")
-    model.train(corpus_iterable=_Passes(corpus, read), total_examples=num_sentences, epochs=settings.num_epochs)
+    read = Count(progress, "training", corpus.num_bytes * settings.epochs, "bytes")
+    model.train(corpus_iterable=_Passes(corpus, read), total_examples=num_sentences, epochs=settings.epochs)
     rows = [model.wv.key_to_index[word] for word in counts]
     return np.asarray(model.wv.vectors[rows], dtype=np.float32)
 

@@ -1,4 +1,4 @@
-"""Encoders by name: a biLM (`Embedder`), and the systems it was compared with; others can be added.
+"""Encoders by name: a biLM (`Embedder`), and whatever else gives vectors of a sentence's tokens.
 
 What an encoder is, `elmo.embed.encoder` says.
 
@@ -16,13 +16,6 @@ from elmo.process.named_object import find_object
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
 
-COMPARED = {
-    "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
-    "cove": "elmo.cove.encoder:CoVeEncoder.load",
-    "mssg": "elmo.mssg:MSSGEncoder.load",
-}
-"""The systems that ELMo was compared with, none of which has a biLM."""
-
 
 @runtime_checkable
 class EncoderFactory(Protocol):
@@ -34,17 +27,14 @@ class EncoderFactory(Protocol):
 
 
 def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
-    """The encoder of that name: "elmo", "context2vec", "cove", "mssg", an installed one, or package.module:function.
+    """The encoder of that name: "elmo", an installed one, or package.module:function.
 
-    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; for the systems it was
-    compared with a folder, for "mssg" a file. `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no
-    such encoder, WeightFileError for its model, TextError for a file of vectors.
+    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; others get it as it is.
+    `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no such encoder, WeightFileError for its model.
     """
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
-    if name in COMPARED and not model:
-        raise ConfigError(f"the encoder {name!r} has no default model. Name its files with --model.")
-    factory = find_object(name, "encoder", COMPARED, GROUP, others=(NONE, ELMO))
+    factory = find_object(name, "encoder", {}, GROUP, others=(NONE, ELMO))
     if not isinstance(factory, EncoderFactory):
         raise ConfigError(
             f"the encoder {name!r} is a {type(factory).__name__}, not a function that makes an encoder. Name a "

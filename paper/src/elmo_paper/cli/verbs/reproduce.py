@@ -3,8 +3,6 @@
 import json
 import sys
 from dataclasses import dataclass
-from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Generic
 
@@ -13,7 +11,6 @@ import tyro
 from elmo.cli.arguments import Switch
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
-from elmo.cli.verbs.analyze import produce
 from elmo.cli.verbs.task.train import Training, chosen_settings
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
@@ -56,16 +53,13 @@ class Arguments(Training[S], Generic[S]):
 
 @dataclass(frozen=True)
 class RecordArguments:
-    """Print the paper's rows next to those of records that 'elmo analyze' wrote."""
+    """Print the paper's rows next to those of records of analyses."""
 
     records: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RECORD.json [RECORD.json ...]")]
-    """Records: of 'elmo analyze neighbors' or 'precision' for table 4, of 'wsd' for table 5, of 'pos' for table 6."""
+    """Records: of 'elmo neighbors' or 'elmo-paper precision' for table 4, of 'elmo-paper wsd' for table 5, of
+    'elmo-paper pos' for table 6."""
     json: bool = False
     """Print the paper's figures and the records as JSON."""
-
-
-# What computes a table that no record is named for.
-_ANALYSES = {"table4": "neighbors", "table5": "wsd", "table6": "pos"}
 
 
 def main(argv: list[str]) -> int:
@@ -75,7 +69,7 @@ def main(argv: list[str]) -> int:
         print(_help(), file=sys.stdout if words else sys.stderr)
         return 0 if words else 2
     if argv[0] in LAYER_TABLES:
-        return _layer_table(argv[0], argv[1:])
+        return _of_records(argv[0], parsed(RecordArguments, argv[1:], f"reproduce {argv[0]}"))
     if argv[0] not in EXPERIMENTS:
         raise ConfigError(
             f"there is no table or figure {argv[0]!r} to reproduce. With ELMo in a task's model, there are: "
@@ -97,8 +91,8 @@ def _help() -> str:
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
             "",
-            "What the layers know, the paper's rows next to yours: from a record of 'elmo analyze', or computed here",
-            "with the arguments of 'elmo analyze neighbors', 'wsd' or 'pos':",
+            "What the layers know, the paper's rows next to yours, from records of 'elmo neighbors' and 'elmo-paper",
+            "precision', 'wsd' and 'pos':",
             "",
             *(f"  {name:{width}}  {line}" for name, line in LAYER_TABLES.items()),
             "",
@@ -138,25 +132,6 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     text = f"{found.page}\nWritten: {' '.join(map(str, found.files))}"
     print_report(found.results, text, as_json=arguments.json, quiet=arguments.quiet)
     return 0
-
-
-def _layer_table(table: str, argv: list[str]) -> int:
-    """On records, or with the arguments of the analysis."""
-    if _first_name(argv).lower().endswith(".json"):
-        return _of_records(table, parsed(RecordArguments, argv, f"reproduce {table}"))
-    from elmo_paper.reproduce.layer_tables import as_text
-
-    analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
-    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
-    return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: as_text(table, record))
-
-
-def _first_name(argv: list[str]) -> str:
-    """The first argument that is neither a flag nor the name of the output: a record, if there is one."""
-    found = (
-        word for before, word in pairwise(["", *argv]) if not word.startswith("-") and before not in ("-o", "--output")
-    )
-    return next(found, "")
 
 
 def _of_records(table: str, arguments: RecordArguments) -> int:

@@ -8,5 +8,4 @@ PASSES(DECLARE)
 #include "char_cnn.h"
 #include "gates.h"
 #include "highway_gates.h"
-#include "multi_sense.h"
 #include "sampled_softmax.h"

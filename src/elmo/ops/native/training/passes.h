@@ -26,15 +26,7 @@
        (int64_t types, int64_t row_size, int64_t dim, int64_t span, int64_t filters, const float *restrict vectors,    \
         const float *restrict kernel, const int32_t *restrict place, const float *restrict grad,                       \
         float *restrict grad_vectors, float *restrict grad_kernel),                                                    \
-       (types, row_size, dim, span, filters, vectors, kernel, place, grad, grad_vectors, grad_kernel))                 \
-    DO(multi_sense,                                                                                                    \
-       (int64_t tokens, int64_t words, int64_t rows, int64_t dim, int64_t negatives, int64_t per_pair, float rate,     \
-        float delta, float new_below, const int32_t *restrict ids, const int32_t *restrict radius,                     \
-        const int32_t *restrict drawn, const int64_t *restrict starts, const int32_t *restrict limits,                 \
-        int32_t *restrict used, float *restrict values, float *restrict squares, float *restrict sense_values,         \
-        float *restrict sense_squares, float *restrict centroids, float *restrict counts, float *restrict scratch),    \
-       (tokens, words, rows, dim, negatives, per_pair, rate, delta, new_below, ids, radius, drawn, starts, limits,     \
-        used, values, squares, sense_values, sense_squares, centroids, counts, scratch))
+       (types, row_size, dim, span, filters, vectors, kernel, place, grad, grad_vectors, grad_kernel))
 
 /* Of factors of one type, float32 or bfloat16. */
 #define GATE_PASSES(DO, KIND, FACTOR)                                                                                  \
