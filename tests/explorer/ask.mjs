@@ -1,6 +1,6 @@
 // Answers requests as the page's worker does, with models from disk: JSON in, JSON out.
 //
-// {local, browser, info, mixes, forms, models: {name: {folder, text, tokens_in_source, record?}}, requests: [[route, request]]}
+// {local, browser, info, mixes, models: {name: {folder, text, tokens_in_source, record?}}, requests: [[route, request]]}
 // -> [{answer, warning?} or {error}]. `record`: a file of an index by Python; without it the index is made here.
 
 import { existsSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const models = Object.fromEntries(Object.entries(given.models).map(([name, one])
   };
   return [name, model];
 }));
-const answers = new Answers(given.info, given.mixes, models, given.forms);
+const answers = new Answers(given.info, given.mixes, models);
 
 function recordOf(path, index) {
   const { buffer } = new Uint8Array(readFileSync(path));

@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.explorer.conftest import TEXT
 from tests.explorer.in_node import node, require_equal, require_equal_steps
-from tests.text.formats.annotated_files import ANNOTATED
+from tests.text.first_look.test_plain_text import ORDINARY, OTHER_FORMS
 
 import elmo
 from elmo.analysis.measures import unit
@@ -24,7 +24,6 @@ from elmo.explorer.explored import Explored
 from elmo.explorer.routes import Page
 from elmo.explorer.texts import ExploredText, bundled_text
 from elmo.serve.app import create_app
-from elmo.text.formats.known_forms import FORMS, LINES
 from elmo.weights.native.write import write
 
 ROOT = Path(elmo.__file__).parent
@@ -56,7 +55,9 @@ TEXTS = {
         "敏捷的棕色狐狸跳过了懒狗",
         " \n a\nb ",
         # A header's escapes and those of a message can't be told apart.
-        *(content.replace("\u200e", "").replace("\u202f", " ") for _, content, _, _ in ANNOTATED.values()),
+        *("".join(filter(str.isprintable, text.replace("\n", " "))) * 3 for text in [*OTHER_FORMS.values(), *ORDINARY]),
+        "17. Rain fell\n" * 9,
+        "Rain fell\tpositive\n" * 9,
         "The/DT rain/NN fell/VBD on/IN the/DT town/NN ./.",
         "the_at rain_nn fell_vbd on_in the_at town_nn",
         "비/NNG+가/JKS 오/VV+ㄴ다/EC 그리고/MAJ 바람/NNG+이/JKS 불/VV+ㄴ다/EC ./SF",
@@ -134,7 +135,6 @@ class Both:
             "browser": str(ROOT / "browser"),
             "info": json.loads(msgspec.json.encode(frozen.info(self.models))),
             "mixes": [],
-            "forms": FORMS + LINES,
             "models": {name: self._files(name, model, make_index) for name, model in self.models.items()},
             "requests": asked,
         }

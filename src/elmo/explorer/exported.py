@@ -28,7 +28,6 @@ from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
 from elmo.explorer.quality import Mix
 from elmo.explorer.texts import SOURCES_FILE
-from elmo.text.formats.known_forms import FORMS, LINES
 
 MOST_TOKENS = 50_000
 """Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 6 KB of each in memory."""
@@ -86,7 +85,7 @@ def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix], files: Collec
         for name, model in models.items()
     }
     kept: dict[str, Any] = json.loads(frozen.all_answers(models))
-    kept |= {"is_complete": False, "engine": engine, "forms": FORMS + LINES}
+    kept |= {"is_complete": False, "engine": engine}
     kept["answers"]["mixes"] = mixes
     return msgspec.json.encode(kept).decode()
 

@@ -11,13 +11,11 @@ const MOST_REMEMBERED = 64;
 
 export class Answers {
   // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `tensors()` and `vocabulary()`, promises
-  // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index. `forms`: of texts
-  // with more than words: elmo.text.formats.known_forms.
-  constructor(info, mixes, models, forms) {
+  // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index.
+  constructor(info, mixes, models) {
     this.given = { info, mixes };
     this.facts = Object.fromEntries(info.models.map((one) => [one.name, one]));
     this.models = models;
-    this.forms = forms;
     this.remembered = new Map();
     this.looks = {};
   }
@@ -50,7 +48,7 @@ export class Answers {
 const ROUTES = {
   async tokens({ text, model }) {
     requireText(text);
-    const look = this.looks[model] ??= new FirstLook(await this.models[model].vocabulary(), this.forms);
+    const look = this.looks[model] ??= new FirstLook(await this.models[model].vocabulary());
     const answer = look.tokens(text), warnings = look.warnings(text, answer);
     requireTokens(answer);
     return warnings.length ? { answer, warning: warnings.join("; ") } : { answer };

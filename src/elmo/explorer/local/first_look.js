@@ -2,6 +2,7 @@
 // elmo.text.first_look for one text.
 
 import { BLANK, SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
+import { counted, mostCommon, percent, whyNotPlain } from "./plain_text.js";
 import { repr } from "./requests.js";
 
 const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"' };
@@ -20,10 +21,6 @@ const REMAINS = [
   ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
 ];
 
-const SPAN_TAG = new RegExp(`^(?:O|[BIELUSM][-_][^${BLANK}]+)$`, "u"), MARKS = `[^\\p{L}\\p{N}_${BLANK}]+`;
-const TAG = new RegExp(`^(?:[A-Z][A-Z0-9$+:|-]*|${MARKS})$`, "u"), MORPHEMES = new RegExp(`/[A-Za-z]+\\+[^${BLANK}/]+/`, "u");
-const SMALL_TAG = new RegExp(`^(?:[a-z][a-z0-9]?[a-z0-9$*+-]{0,9}(?:\\][a-z]+)?|${MARKS}(?:-[a-z]+)*)$`, "u");
-
 const COMMON_WORDS = 1000, LEAST_SHARE_OF_COMMON = 0.12, FEWEST_WORDS = 30, FEWEST_LETTERS = 8, LEAST_SHARE_OF_SCRIPT = 0.05;
 const ENGLISH_WORDS = new Set(["the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"]);
 const HAS_LETTER = /\p{L}/u, IS_WORD = /^\p{L}+$/u, IS_ASCII = /^[\x00-\x7f]*$/;
@@ -41,11 +38,9 @@ const FORMS = [
 const OTHER = "of another script"; // the name of a script that isn't listed
 const LETTERS = [...FORMS, ...Object.entries(SCRIPTS).map(([script, name]) => [name, new RegExp(`^\\p{Script=${script}}$`, "u")])];
 
-// A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known. `forms`:
-// rows of what a text may be instead of sentences, the pattern that it begins with, and the next step.
+// A model's vocabulary, the most frequent words first, as texts are compared with it; empty: nothing is known.
 export class FirstLook {
-  constructor(vocabulary, forms) {
-    this.forms = forms.map(([what, pattern, step]) => [what, new RegExp(`^(?:${pattern})`, "u"), step]);
+  constructor(vocabulary) {
     this.vocabulary = vocabulary;
     this.words = new Set(vocabulary);
     this.marks = plainMarks(vocabulary);
@@ -63,7 +58,7 @@ export class FirstLook {
   warnings(text, tokens) {
     const raw = words(text);
     return [
-      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), this.onForm(text.trim()), this.onLanguage(tokens.map(composed)),
+      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), onForm(text), this.onLanguage(tokens.map(composed)),
     ].filter(Boolean);
   }
 
@@ -78,11 +73,6 @@ export class FirstLook {
     const found = raw.flatMap((word) => word.match(SPECIAL_TOKEN) ?? []).filter((token) => !this.words.has(token));
     if (!found.length) return null;
     return `the text has ${[...new Set(found)].join(", ")}, special tokens of other models. ELMo doesn't know them and reads them as words: each gets a vector, and changes those of the words beside it. Remove them; padding and sentence boundaries are added as they are needed.`;
-  }
-
-  onForm(text) {
-    const [what, , step] = this.forms.find(([, pattern]) => pattern.test(text)) ?? taggedWords(text) ?? [];
-    return what ? `the text looks like ${what} (${repr([...text].slice(0, 40).join(""))}). ELMo reads all of it as words. ${step}.` : null;
   }
 
   onLanguage(tokens) {
@@ -121,20 +111,9 @@ function onComposition(raw) {
 
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-// Words with tags behind a mark, or tags alone, as a row of `forms`: `_tags` of elmo.text.formats.annotation for one line.
-function taggedWords(text) {
-  const row = words(text), own = row.filter((word) => !"[]+".includes(word) && !/^=+$/.test(word));
-  if (own.length < 6) return null;
-  if (own.every((word) => SPAN_TAG.test(word))) return ["tags", null, "Name the file with their words"];
-  for (const mark of "/_|") {
-    const tags = own.filter((word) => word.slice(1, -1).includes(mark) && !word.endsWith(mark)).map((word) => word.slice(word.lastIndexOf(mark) + 1));
-    const small = mark === "/" ? tags.filter((tag) => SMALL_TAG.test(tag)) : [], large = tags.filter((tag) => mark === "|" || TAG.test(tag));
-    if (Math.max(2 * new Set(small).size <= small.length ? small.length : 0, large.length) < 0.9 * own.length) continue;
-    if ((mark === "/" && row.includes("+")) || own.some((word) => MORPHEMES.test(word))) return ["morphemes with tags", null, "Name the text that they were made from"];
-    const cut = `s#[${mark}][^ ${mark === "|" ? "" : mark}]+( |$)#\\1#g${/[[\]]/.test(text) ? "; s#(^| )[][]#\\1#g; /^=+ *$/d" : ""}`;
-    return ["words with tags", null, `Cut the tags off: sed -E '${cut}' OLD > NEW${row[0] === "[" && row.at(-1) === "]" ? ", and use --sentences across-lines" : ""}`];
-  }
-  return null;
+function onForm(text) {
+  const why = whyNotPlain(text);
+  return why && `the text is read as text, but ${why}. ELMo reads all of it as words. If it is a table or has columns, name its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md).`;
 }
 
 function onRemains(raw) {
@@ -170,17 +149,4 @@ function scriptsOf(tokens) {
   return found;
 }
 
-function counted(items) {
-  const found = new Map();
-  for (const item of items) found.set(item, (found.get(item) ?? 0) + 1);
-  return found;
-}
-
-const mostCommon = (counts) => [...counts].sort(([, a], [, b]) => b - a);
 const sum = (counts) => [...counts.values()].reduce((total, count) => total + count, 0);
-// As Python rounds: a half to the even digit.
-function percent(share, digits = 0) {
-  const scaled = 100 * share * 10 ** digits;
-  const rounded = scaled % 1 === 0.5 ? 2 * Math.round(scaled / 2) : Math.round(scaled);
-  return `${(rounded / 10 ** digits).toFixed(digits)}%`;
-}

@@ -23,10 +23,10 @@ onmessage = async ({ data: { start, open, id, route, request } }) => {
   }
 };
 
-function begin({ info, mixes, forms, base, models: settings, files }) {
+function begin({ info, mixes, base, models: settings, files }) {
   const engine = once(() => bytes("elmo/elmo.wasm"));
   models = Object.fromEntries(info.models.map((facts) => [facts.name, modelOf(facts)]));
-  answers = new Answers(info, mixes, models, forms);
+  answers = new Answers(info, mixes, models);
 
   function modelOf({ name, text, layers, dim, model_hash, has_softmax }) {
     const report = reporter(name), complain = (error) => postMessage({ progress: { model: name, problem: error.message } });

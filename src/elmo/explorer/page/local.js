@@ -2,7 +2,7 @@
 
 export class Local {
   // `kept`: what the page holds. `onProgress({model, part, done} or {model, problem})`: while it loads and indexes.
-  constructor({ answers, engine, forms }, onProgress) {
+  constructor({ answers, engine }, onProgress) {
     const source = document.getElementById("worker").textContent;
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     this.worker = new Worker(url);
@@ -10,7 +10,7 @@ export class Local {
     this.asked = 0;
     this.worker.onmessage = ({ data }) => (data.progress ? onProgress(data.progress) : this.arrived(data));
     this.worker.onerror = (event) => onProgress({ model: null, problem: event.message ?? "the worker of this page can't be started." });
-    this.worker.postMessage({ start: { info: answers.info, mixes: answers.mixes, forms, models: engine, base: new URL(".", document.baseURI).href, files: filesInside() } });
+    this.worker.postMessage({ start: { info: answers.info, mixes: answers.mixes, models: engine, base: new URL(".", document.baseURI).href, files: filesInside() } });
   }
 
   // Loads a model before it is asked.

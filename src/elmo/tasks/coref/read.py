@@ -20,8 +20,8 @@ from elmo.tasks.lines import labelled_lines, of_own_names, records, reporting, s
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.formats.form import require_plain_text
 from elmo.text.formats.json_tree import Node
+from elmo.text.formats.structure import format_of_lines
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import split_sentences
 
@@ -144,7 +144,11 @@ def read_unlabelled(
     elif any(line.startswith(BEGIN) for line in lines) or _is_named(path, "conll"):
         found = conll_documents(lines, source, on_bad)
     else:
-        require_plain_text(lines, source)
+        if seen := format_of_lines(lines):
+            raise TextError(
+                f"{source}: looks like {seen}, but would be read as running text, so that its marks and numbers would "
+                "be words. Write its text into a file without them."
+            )
         found = [text_document((line for line in lines if line != UNDECODABLE), source, tokenize)]
     return [document.without_clusters() for document in found]
 

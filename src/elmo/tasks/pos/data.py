@@ -18,7 +18,7 @@ from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.sample import look_at
 from elmo.text.formats.conllu import treebank_sentences
-from elmo.text.formats.signs import is_conllu
+from elmo.text.formats.structure import is_conllu
 from elmo.text.reading.as_trained import as_trained
 from elmo.text.reading.settings import Reading
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from elmo.text.formats.annotation import sign_of_annotation
+from elmo.text.first_look.plain_text import why_not_plain
 from elmo.text.punctuation import as_example
 
 _PATTERNS = {
@@ -48,9 +48,12 @@ def other_form(texts: Sequence[str], sentences: Sequence[Sequence[str]], name: s
 
     `sentences`: tokens; `name`: of the text; `are_lines`: whether the texts are the lines or rows of a file.
     """
+    if why := why_not_plain(texts):
+        return (
+            f"{name} is read as text, but {why}. ELMo reads all of it as words. If it is a table or has columns, name "
+            "its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md)."
+        )
     filled = [text for text in texts if text.strip()]
-    if sign := sign_of_annotation(filled) if filled else None:
-        return f"{name} looks like {sign.what}. ELMo reads all of it as words. {sign.step}."
     if are_lines and len(filled) >= _FEWEST_ALONE and max(map(len, sentences)) == 1:
         return (
             f"{name} has one word in each line or row, which is read as a sentence of its own, without context. If "

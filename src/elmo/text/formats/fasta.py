@@ -4,7 +4,7 @@
     letters   in capitals; spaces and tabs are left out. U and O (rare), B, Z and J (ambiguous) and X (unknown) stay as
               they are: SeqVec's own program changes nothing but the case (mheinzinger/SeqVec, seqvec/seqvec.py, read
               2026-11-25), though programs for later protein models write X for U, Z, O and B
-    -         a gap of an alignment: left out
+    - . ~ _   a gap of an alignment: left out
     *         a stop: left out at the end of a sequence, and wrong inside of one
     ;         begins a comment line
 
@@ -20,9 +20,9 @@ from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.lines import max_line_bytes
 from elmo.text.formats.columns import UNDECODABLE
 
-_ODD = re.compile(r"[^A-Za-z*-]")
-_INNER_STOP = re.compile(r"\*+(?=[^*])")
-_LEFT_OUT = str.maketrans("", "", "-* \t")
+_ODD = re.compile(r"[^A-Za-z*.~_-]")
+_INNER_STOP = re.compile(r"\*(?=[^*])")
+_LEFT_OUT = str.maketrans("", "", "-.~_* \t")
 _LONGEST_ID = 1000
 
 
@@ -129,7 +129,9 @@ class _Reader:
 
     def _tell(self, number: int, why: str) -> None:
         self._is_bad = True
-        message = f"{self._name}:{number}: {why}, or use --errors skip to list and skip such records."
+        message = (
+            f"{self._name}:{number}: {why}, or use --errors skip to list and skip such records. Text: --format text."
+        )
         report(self._on_bad_line, number, message)
 
 

@@ -1,28 +1,24 @@
 """Form: how a file is read, which its first lines show better than its name.
 
-What can only be one thing is read as that: ten columns of CoNLL-U, columns with tags, an object of JSON per line. What
-can't be sentences, but isn't sure to be anything else, is an error that names the flag. A format that was given by hand
-is taken as it is.
+What can only be one thing is read as that: ten columns of CoNLL-U, columns with tags, an object of JSON per line. All
+else is text, unless its name says otherwise. A format that was given by hand is taken as it is.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError
 from elmo.setting_checks import require_value
 from elmo.text.files.binary import require_text
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_file, is_stream, text_name
 from elmo.text.files.unpacking import PARQUET
-from elmo.text.formats.annotation import Sign, sign_of_annotation
 from elmo.text.formats.columns import column_sentences, require_kept_words, require_words
 from elmo.text.formats.conllu import column_of_forms
 from elmo.text.formats.json_array import is_array
-from elmo.text.formats.signs import is_conllu, sign_of, sign_of_columns, sign_of_structure
+from elmo.text.formats.structure import format_of_lines
 from elmo.text.formats.table import separator_of
 
 DEFAULT_FIELD = "text"
@@ -31,7 +27,6 @@ _LINES_LOOKED_AT = 300
 _LINES_OF_STREAMS = 64
 _BYTES_LOOKED_AT = 1 << 16
 _WORDS_OF_CONLL2012 = "4"
-_SEPARATORS = re.compile(r"[\t,;|]")
 
 
 @dataclass(frozen=True)
@@ -98,17 +93,6 @@ def form_of_lines(
     return replace(form, separator=separator_of(lines, field, name)) if form.format == "csv" else form
 
 
-def require_plain_text(lines: Sequence[str], name: str) -> None:
-    """TextError if a text, where no format can be named, is surely something else."""
-    filled = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
-    sign = sign_of(filled) if filled else None
-    if sign is not None and (sign.format is not None or sign_of_structure(filled) or sign_of_annotation(filled)):
-        raise TextError(
-            f"{name}: looks like {sign.what}, but would be read as running text, so that its marks and numbers would "
-            "be words. Write its text into a file without them."
-        )
-
-
 def _checked(choice: FormatChoice, path: Path | str) -> Format | None:
     """The format that was given; None: "auto"."""
     require_value("format", choice, FormatChoice)
@@ -121,38 +105,16 @@ def _checked(choice: FormatChoice, path: Path | str) -> Format | None:
 
 
 def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
-    """What the lines look like, or the name says where they don't contradict."""
-    named, name = format_of_name(path), text_name(path)
-    filled = [line for line in lines if line.strip()]
-    if not filled:
-        return named or "text"
-    if named is None:
-        sign = sign_of(lines)
-        if sign is not None and sign.format is None:
-            _refuse(sign, name, "sentences, one per line", "text")
+    """What the lines can't but be, or the name says."""
+    named = format_of_name(path)
+    if named not in (None, "conll"):
+        return named
+    seen = format_of_lines(lines)
+    if named is None and seen != "conllu":
         # No sentences are called .json, whatever their first lines look like.
-        unnamed = "jsonl" if ".json" in Path(path).suffixes[-2:] else "text"
-        found = unnamed if sign is None else sign.format or "text"
-        return "conll" if found == "conllu" and field != DEFAULT_FIELD else found
-    if named == "conll":
-        if sign := sign_of_structure(filled):
-            _refuse(sign, name, "columns of tokens", named)
-        # Only columns can be named by their number.
-        return "conllu" if field == DEFAULT_FIELD and is_conllu(filled) else named
-    is_default = named in ("csv", "tsv") and field == DEFAULT_FIELD
-    if is_default and field not in {cell.strip('"') for cell in _SEPARATORS.split(lines[0])}:
-        annotation = sign_of_annotation(filled)
-        sign = annotation or sign_of_columns(lines)
-        if sign is not None and (annotation or sign.format is not None):
-            _refuse(sign, name, "a table with a text in each row", named)
-    return named
-
-
-def _refuse(sign: Sign, name: str, instead: str, format: str) -> NoReturn:
-    raise TextError(
-        f"{name}: looks like {sign.what}. Read as {instead}, its marks and numbers would be words. {sign.step}, or "
-        f"use --format {format} to read it that way anyway."
-    )
+        return seen or ("jsonl" if ".json" in Path(path).suffixes[-2:] else "text")
+    # Only columns can be named by their number.
+    return "conllu" if seen == "conllu" and field == DEFAULT_FIELD else "conll"
 
 
 def _with_words(form: Form, lines: Sequence[str], name: str) -> Form:
