@@ -14,12 +14,8 @@ WORDS = ["the", "bank", "was", "steep", ".", "the", "bank"]
 SMALL = ["--hidden-sizes", "4", "--epochs", "1", "--seeds", "1"]
 REFUSED = {
     "words.json": (json.dumps(["the", "bank"], indent=1), "is an array of words"),
-    "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "looks like JSON"),
-    "page.xml": ('<?xml version="1.0"?>\n<s>the bank</s>\n', "looks like XML or HTML"),
-    "wiki_00": ('<doc id="1" url="https://a">\nthe bank\n</doc>\n', "WikiExtractor"),
+    "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "squad.json:1: not valid JSON"),
     "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\n\n", "p.fasta:3: the protein 'P2' has no letters"),
-    "sentences.txt": ("1\tthe bank .\n2\tthe bank was steep .\n", "--format tsv --field 2"),
-    "conll09.txt": ("1\tthe\tthe\tx\n2\tbank\tbank\tx\n3\t.\t.\tx\n", "--format conll --field 2"),
     "withheld.conllu": ("".join(f"{i}\t_\t_" + "\t_" * 7 + "\n" for i in (1, 2, 3)), "distributed without its text"),
     "ragged.conll": ("the DT\nbank\n", "ragged.conll:2: has one column"),
     "mac.txt": ("the bank .\rthe bank .\r", "has a carriage return"),
@@ -51,6 +47,25 @@ def test_what_is_not_text_is_refused_by_every_verb(tmp_path, model_folder, capsy
         assert main([*command, "--quiet"]) == 2, verb
         assert message in capsys.readouterr().err, verb
         assert sorted(tmp_path.iterdir()) == before, verb
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("".join(f"{i}\tthe bank was steep .\n" for i in range(9)), "but 100% of its lines have tabs between words"),
+        ("{'text': ['the', 'bank']}\n" * 9, "but 67% of its tokens are neither words nor marks"),
+    ],
+)
+def test_more_than_text_is_warned_of_once_even_if_notes_are_not_wanted(
+    tmp_path, model_folder, capsys, content, message
+):
+    text = tmp_path / "text.txt"
+    text.write_text(content, encoding="utf-8")
+    for verb, command in verbs(tmp_path, model_folder, text).items():
+        if verb in ("embed", "prepare", "perplexity", "scores"):
+            assert main([*command, "--quiet"]) == 0
+            told = capsys.readouterr().err
+            assert told.count("text.txt is read as text, but") == 1 and message in told, verb
 
 
 def test_bad_lines_stop_every_verb_or_are_listed_once(tmp_path, model_folder, capsys):

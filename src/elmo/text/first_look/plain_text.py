@@ -1,7 +1,7 @@
 """Plain text: a measure of how much in some lines is neither a word nor a mark of a sentence.
 
-Tags, markup, printed objects, tables, vectors and time stamps have much of it, prose hardly any: in 14,400 windows of 50
-lines of novels, news, speeches, reviews, guides and chat in English, Korean and German it is at most 21% of the tokens.
+Tags, markup, printed objects, tables, vectors and time stamps have much of it, prose hardly any: in 14,400 windows of
+50 lines of novels, news, speeches, reviews, guides and chat in English, Korean and German at most 21% of the tokens.
 In JavaScript it is explorer/local/plain_text.js.
 """
 
