@@ -49,6 +49,7 @@ def test_what_is_not_text_is_refused_by_every_verb(tmp_path, model_folder, capsy
         assert sorted(tmp_path.iterdir()) == before, verb
 
 
+@pytest.mark.filterwarnings("always::elmo.errors.TextWarning")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
