@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import elmo
-from elmo.disk.arrays import BYTES_BESIDE, ArraysError, mapped, read_npz
+from elmo.disk.arrays import ArraysError, mapped, read_npz
 
 SHAPES = [(), (0,), (3,), (2, 3), (2, 0), (2, 3, 4)]
 
@@ -80,31 +80,14 @@ def test_every_damage_to_an_npz_is_an_error_or_changes_nothing():
         assert refused > 2 * len(content)
 
 
-def test_a_megabyte_does_not_become_gigabytes():
-    """Neither by what is packed, nor by what a header says."""
-    packed, said = io.BytesIO(), io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.npy", bytes(BYTES_BESIDE + (1 << 20)))
-    with zipfile.ZipFile(said, "w") as archive, archive.open("a.npy", "w") as entry:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (1 << 40, 2)}
-        np.lib.format.write_array_header_1_0(entry, header)
-    with pytest.raises(ArraysError, match=r"would be unpacked to 17,825,792 bytes, more than the 4 x"):
-        read_npz(packed)
-    with pytest.raises(ArraysError, match="'a' ends too early"):
-        read_npz(said)
-    with pytest.raises(ArraysError, match=r"has an array a that holds float32 of shape \(1099511627776, 2\), not"):
-        read_npz(said, {"a": (3,)})
-
-
-@pytest.mark.parametrize("names", [["a.npy", "b.txt"], ["b.npy"], ["a.npy", "b.npy"], ["a.npy", "a.npy"], []])
-@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("names", [["a.npy", "b.txt"], ["b.npy"], ["a.npy", "b.npy"], []])
 def test_other_arrays_than_expected_are_told(names):
     npy, file = io.BytesIO(), io.BytesIO()
     np.save(npy, array((3,), "<f4"))
     with zipfile.ZipFile(file, "w") as archive:
         for name in names:
             archive.writestr(name, npy.getvalue())
-    with pytest.raises(ArraysError, match="other things than arrays|does not hold the arrays a"):
+    with pytest.raises(ArraysError, match="is not an .npz file|does not hold the arrays a"):
         read_npz(file, {"a": (3,)})
 
 

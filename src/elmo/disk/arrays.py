@@ -1,8 +1,7 @@
 """NumPy's files of numbers, .npy and .npz, read without trusting their headers.
 
-`np.load` unpacks whatever an .npz holds: a megabyte can become gigabytes. Here an array must have as many bytes as its
-header says, and a packed file may only grow as much as weights do. All that is wrong is an `ArraysError`, which callers
-turn into the error of their own file.
+An array must have as many bytes as its header says. All that is wrong is an `ArraysError`, which callers turn into the
+error of their own file.
 """
 
 import zipfile
@@ -15,11 +14,6 @@ import numpy as np
 
 from elmo.disk.bounded import open_regular, shown
 from elmo.shapes import Shaped
-
-MAX_EXPANSION = 4
-"""Times its size that a packed file of weights may have when it is unpacked: trained ones hardly shrink."""
-BYTES_BESIDE = 16 << 20
-"""What it may have beyond that: a small file may pack well."""
 
 Shape = tuple[int | None, ...]
 """None: any number."""
@@ -73,52 +67,30 @@ def mapped(path: Path, dtype: str | None = None, shape: Shape | None = None) -> 
 
 
 def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an .npz by name, in memory.
+    """The arrays of an .npz by name, in memory; `shapes`: the float32 arrays that it must hold, and no others.
 
-    `shapes`: the float32 arrays that it must hold, and no others; they are checked before any is read. Raises
-    ArraysError.
+    Raises ArraysError.
     """
     try:
         with zipfile.ZipFile(file) as archive:
-            names = [entry.filename.removesuffix(".npy") for entry in _checked_entries(archive, file)]
-            if shapes is not None and sorted(names) != sorted(shapes):
-                raise ArraysError(f"does not hold the arrays {', '.join(sorted(shapes))}")
-            for name in names:
-                with archive.open(f"{name}.npy") as entry:
-                    header = _header(entry)
-                if shapes is not None:
-                    header.require("<f4", shapes[name], f"has an array {name} that ")
-                if header.num_bytes > archive.getinfo(f"{name}.npy").file_size:
-                    raise ArraysError(f"{shown(name)} ends too early")
-            return {name: _read(archive, name) for name in names}
+            arrays = {entry.filename.removesuffix(".npy"): _read(archive, entry) for entry in archive.infolist()}
     except OSError as error:
         raise ArraysError(f"can't be read ({error.strerror or error})") from None
-    except ArraysError:
-        raise
-    except Exception as error:  # zipfile and zlib raise many kinds for damaged archives
+    except Exception as error:  # zipfile, zlib and NumPy raise many kinds for damaged archives
         raise ArraysError(f"is not an .npz file ({error})") from None
+    if shapes is not None:
+        if sorted(arrays) != sorted(shapes):
+            raise ArraysError(f"does not hold the arrays {', '.join(sorted(shapes))}")
+        for name, array in arrays.items():
+            _Header(array.dtype, array.shape, "C").require("<f4", shapes[name], f"has an array {name} that ")
+    return arrays
 
 
-def _checked_entries(archive: zipfile.ZipFile, file: IO[bytes]) -> list[zipfile.ZipInfo]:
-    entries = archive.infolist()
-    names = {entry.filename for entry in entries}
-    if len(names) < len(entries) or not all(name.endswith(".npy") for name in names):
-        raise ArraysError("holds other things than arrays")
-    size = file.seek(0, 2)
-    total = sum(entry.file_size for entry in entries)
-    if total > MAX_EXPANSION * size + BYTES_BESIDE:
-        raise ArraysError(
-            f"would be unpacked to {total:,} bytes, more than the {MAX_EXPANSION} x {size:,} + {BYTES_BESIDE:,} that "
-            f"are read from a file of {size:,} bytes"
-        )
-    return entries
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    with archive.open(f"{name}.npy") as entry:
-        found = np.lib.format.read_array(entry, allow_pickle=False)
-        if entry.read(1):  # at the end the archive's own checksum is compared
-            raise ArraysError(f"{shown(name)} has another number of bytes than its header says")
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(entry) as content:
+        found = np.lib.format.read_array(content, allow_pickle=False)
+        if content.read(1):  # at the end the archive's own checksum is compared
+            raise ValueError(f"{entry.filename} has another number of bytes than its header says")
     return found
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from elmo.disk.arrays import BYTES_BESIDE, MAX_EXPANSION
 from elmo.disk.bounded import open_regular, readable
 from elmo.errors import ElmoError, WeightFileError
 from elmo.shapes import Float
@@ -25,6 +24,9 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 _FINGERPRINT_ATTRIBUTE = "elmo_sha256"
 _MEMORY_BLOCK = 1 << 20
+# Times its size that a file of weights may have when it is unpacked, as trained ones hardly shrink; and what a small one,
+# which may pack well, may have beyond that.
+_MAX_EXPANSION, _BYTES_BESIDE = 4, 16 << 20
 
 
 class Hdf5File:
@@ -70,7 +72,7 @@ class Hdf5File:
 
     def _require_plain(self) -> None:
         size = self.path.stat().st_size
-        room = most = MAX_EXPANSION * size + BYTES_BESIDE
+        room = most = _MAX_EXPANSION * size + _BYTES_BESIDE
         for name, dataset in self._datasets.items():
             with _translated(self.path, name):
                 chunks = dataset.chunks or dataset.shape
