@@ -21,11 +21,9 @@ from elmo.tasks.snli.data import EntailmentSettings, SentencePair
 from elmo.tasks.snli.model import ESIM
 from elmo.tasks.squad.data import Answer, Question
 from elmo.tasks.squad.model import Reader
-from elmo.tasks.squad.settings import ReaderSettings
-from elmo.tasks.squad.tokens import tokenized
-from elmo.tasks.srl.data import Proposition, RoleSentence
+from elmo.tasks.squad.tokens import ReaderSettings, tokenized
+from elmo.tasks.srl.data import LabelerSettings, Proposition, RoleSentence
 from elmo.tasks.srl.model import RoleLabeler
-from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.task_model import TaskModel
@@ -46,6 +44,8 @@ DOCUMENT = Document(
     ("nw/a", "0"), (WORDS, ("it", "barked", "."), ("Anna", "saw", "it")), ("A",) * 7 + ("B",) * 6,
     (((0, 0), (2, 2), (10, 10)), ((2, 4), (5, 5))),
 )  # fmt: skip
+
+
 MODELS = {
     "ner": (
         Tagger, TaggerSettings(hidden_sizes=(5,), character_filters=4),

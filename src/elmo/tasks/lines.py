@@ -103,7 +103,7 @@ def records(
             continue
         cells = line.split("\t")
         if is_json is None:
-            is_json, width = not columns or line.lstrip().startswith("{"), len(cells)
+            is_json, width = not columns or line.lstrip().startswith("{"), max(len(cells), len(columns))
             names_columns = not is_json and set(filter(None, columns)) <= set(cells)
             columns = cells if names_columns else columns
             if names_columns or (header and not is_json):
@@ -112,10 +112,10 @@ def records(
             if is_json:
                 yield number, parse_tree([line], f"{name}:{number}")
                 continue
-            if len(cells) != width or width < len(columns):
+            if len(cells) != width:
                 raise TextError(
-                    f"{name}:{number}: has {len(cells)} tab-separated columns, but the first line has {width} and "
-                    f"{' TAB '.join(column or '...' for column in columns)} is expected. Fix the line."
+                    f"{name}:{number}: has {len(cells)} tab-separated columns, but {width} are expected: "
+                    f"{' TAB '.join(column or '...' for column in columns)}. Fix the line."
                 )
             yield number, Node(dict(zip(columns, cells, strict=False)), f"{name}:{number}", "")
 

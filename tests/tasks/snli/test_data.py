@@ -99,10 +99,13 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         ([row(pairID="\ud800")], "data:1: pairID has one half of a surrogate pair"),
         ([row(pairID="a\tb")], "data:1: pairID is .* it is part of a line of predictions, before a tab"),
         ([row(pairID={"a": 1})], "data:1: pairID must be a string .got "),
-        (["yes\tA\tB", "no\tA"], "data:2: has 2 tab-separated columns, but the first line has 3"),
-        (["just text"], "data:1: has 1 tab-separated columns, .* and gold_label TAB sentence1 TAB sentence2 is exp"),
+        (["yes\tA\tB", "no\tA"], "data:2: has 2 tab-separated columns, but 3 are expected"),
+        (
+            ["just text"],
+            "data:1: has 1 tab-separated columns, but 3 are expected: gold_label TAB sentence1 TAB sentence2",
+        ),
         (['[{"gold_label": "x"}]'], "data:1: has 1 tab-separated columns"),  # an array, as KLUE has it
-        (["premise\thypothesis\tlabel", "yes\tA"], "data:2: has 2 tab-separated columns, but the first line has 3"),
+        (["premise\thypothesis\tlabel", "yes\tA"], "data:2: has 2 tab-separated columns, but 3 are expected"),
         ([], "there is no pair with a label"),
         ([row("-"), row("-")], "there is no pair with a label that isn't '-' or -1 in it"),
     ],

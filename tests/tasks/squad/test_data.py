@@ -8,7 +8,7 @@ import pytest
 
 from elmo.errors import TextError, TextWarning
 from elmo.tasks.squad.data import read_predictions, read_questions, read_unlabelled, write_predictions
-from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.tokens import ReaderSettings
 from elmo.tasks.task import TextReading
 
 CONTEXT = "Anna \U0001f600 lives in Rome. She sells red-wine in Oslo."
@@ -83,11 +83,11 @@ def answered(text, start):
         (squad(QUESTION, QUESTION), r"the id 'q1' belongs to two questions"),
         (squad(QUESTION, context=""), r"data\[0\]\.paragraphs\[0\]\.context is empty"),
         (squad(), "there is no question in it"),
-        ([], "json: must be an object .got \\[\\]"),
+        ([], "json:1: has 1 tab-separated columns, but 2 are expected: question TAB context"),
         ({"data": {}}, "data must be a list .got {}"),
         ('{\n"data": [}', r"squad\.json:2: is not valid JSON"),
         ('{"data": 1, "data": 2}', "'data' occurs twice"),
-        ("[" * 100_000, "can't be used|not valid JSON"),
+        ("[" * 100_000, "json:1: has 1 tab-separated columns"),
     ],
 )
 def test_what_does_not_fit_is_named(read, value, message):
@@ -152,9 +152,16 @@ def test_questions_without_an_answer_are_left_out_on_request_and_counted_once(re
         read(squad(impossible), ReaderSettings(unanswerable="skip"))
 
 
-def test_klues_name_of_an_id_is_known(read):
-    question = {key: value for key, value in QUESTION.items() if key != "id"}
-    assert read(squad({**question, "guid": "k1"}))[0].id == "k1"
+def test_json_lines_have_a_question_each_as_hugging_faces_copies(read, tmp_path):
+    found, own = read(squad(QUESTION)), QUESTION["answers"]
+    for answers in (own, {name: [answer[name] for answer in own] for name in own[0]}):
+        row = {**QUESTION, "context": found[0].passage.text, "title": found[0].article, "answers": answers}
+        (tmp_path / "rows.jsonl").write_text((json.dumps(row) + "\n\n") + json.dumps({**row, "id": "q2"}) + "\n")
+        one, other = read_questions(tmp_path / "rows.jsonl", ReaderSettings())
+        assert (one.id, one.question, one.passage, one.answers, one.article) == (
+            found[0].id, found[0].question, found[0].passage, found[0].answers, found[0].article
+        )  # fmt: skip
+        assert (other.id, other.passage is one.passage) == ("q2", True)
 
 
 def test_questions_that_can_not_be_read_are_left_out_and_counted(read):

@@ -12,9 +12,8 @@ from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.squad.data import Answer, Question
 from elmo.tasks.squad.model import Reader, best_spans, padded_width
-from elmo.tasks.squad.settings import ReaderSettings, SquadSettings
 from elmo.tasks.squad.task import TASK
-from elmo.tasks.squad.tokens import tokenized
+from elmo.tasks.squad.tokens import ReaderSettings, SquadSettings, tokenized
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from elmo.tasks.squad.data import read_predictions, read_questions
-from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.task import bound_f1, match, normalized, squad_scores
+from elmo.tasks.squad.tokens import ReaderSettings
 
 
 @pytest.fixture

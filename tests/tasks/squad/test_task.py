@@ -111,13 +111,13 @@ def test_elmo_is_read_at_both_places(squad_files, bilm_folder, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Where is it?\n", "new.txt:1: there is no tab"),
-        (" \tAnna lives in Rome.\n", "new.txt:1: the question is empty"),
-        ("\nWho?\t\n", "new.txt:2: the passage is empty"),
+        ("Where is it?\n", "new.txt:1: has 1 tab-separated columns, but 2 are expected: question TAB context"),
+        (" \tAnna lives in Rome.\n", "new.txt:1: question is empty or has no token"),
+        ("\nWho?\t\n", "new.txt:2: context is empty or has no token"),
         ('{"question": "Who?"}\n', "new.txt:1: has no 'context'"),
         ('{"data": [}\n', "new.txt: is not valid JSON"),
         ('{"question": "Who?", "context": "Ann \\ud800"}\n', "new.txt:1: context has one half of a surrogate pair"),
-        ('{"question": "Who?", "context": "Ann", "id": "2"}\nWho?\tBob\n', "new.txt:2: the id '2' belongs to"),
+        ('{"question": "Who?", "context": "Ann", "id": "1"}\n' * 2, "new.txt:2: the id '1' belongs to"),
     ],
 )
 def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, run, capsys, text, message):
@@ -143,7 +143,7 @@ def test_lines_that_do_not_fit_may_be_skipped(squad_files, run, capsys):
     shown = capsys.readouterr()
     assert list(json.loads(shown.out)) == ["2"]
     assert "skipped: " in shown.err
-    assert "new.txt:1: there is no tab" in shown.err
+    assert "new.txt:1: has 1 tab-separated columns, but 2 are expected: question TAB context" in shown.err
     assert "new.txt:3: not valid UTF-8 (byte 0xF6" in shown.err
 
 

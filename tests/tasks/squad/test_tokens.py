@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.tasks.squad.tokens import tokenized
+from elmo.tasks.squad.tokens import ReaderSettings, TokenizedText
+from elmo.tasks.squad.tokens import tokenized as by_settings
+
+
+def tokenized(text: str, **settings) -> TokenizedText:
+    return by_settings(text, ReaderSettings(**settings))
+
 
 TEXT = "In the mid-18th century, Bell\u2019s \u201cred house\u201d cost $5,000\u2014or not: and/or\U0001f600x."
 

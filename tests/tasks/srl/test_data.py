@@ -59,7 +59,7 @@ def test_conll2005_columns_are_detected_and_told_apart_from_props(read):
     assert first.propositions == [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 4, "A1")])]
     assert second.tokens == ["No"]
     with pytest.raises(TextError, match="data:1: the file has predicates and their columns, but no words"):
-        read("- (A0*)\ngave (V*)\n")
+        read("- (A0*)\ngave (V*)\n", layout="props")
     assert read("Hi  -\n\n" + CONLL2005)[0].tokens == ["Hi"]  # one token is not a predicate with its column
 
 

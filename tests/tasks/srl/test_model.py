@@ -10,9 +10,8 @@ import torch
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import FitSettings, TokenSettings
-from elmo.tasks.srl.data import Proposition, RoleSentence, one_by_one
+from elmo.tasks.srl.data import LabelerSettings, Proposition, RoleSentence, one_by_one
 from elmo.tasks.srl.model import Instances, RoleLabeler, token_cross_entropy
-from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, TokenVectors

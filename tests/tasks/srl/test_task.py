@@ -9,8 +9,7 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.srl.data import RoleSentence
-from elmo.tasks.srl.settings import LabelerSettings, SrlSettings
+from elmo.tasks.srl.data import LabelerSettings, RoleSentence, SrlSettings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -133,14 +132,9 @@ def test_a_pipe_is_read_once_and_whole_and_is_text(files):
             os.close(reader)
 
     assert [one.tokens for one in read("she saw/V\nhe left/V\n")] == [["she", "saw"], ["he", "left"]]
-    with pytest.raises(TextError, match="begins like columns or lists of tokens, but standard input and pipes"):
-        read("#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n")
 
 
-def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):
-    (files / "props.conll").write_text("- (A0*)\nsaw (V*)\n")
-    with pytest.raises(TextError, match=r"props.conll:1: the file has predicates and their columns, but no words"):
-        list(TASK.read_unlabelled(files / "props.conll", SrlSettings(), TextReading()))
+def test_tokens_with_spaces_are_no_columns():
     spaced = RoleSentence(["New York", "left"], predicates=[])
     with pytest.raises(TextError, match="the token 'New York' of the sentence 'New York left'"):
         list(TASK.write_file(Path("a.conll"), [(spaced, [])]))

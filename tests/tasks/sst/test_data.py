@@ -122,7 +122,7 @@ def test_columns_are_read_as_told(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("good\tfine\nbad\n", "data:2: has 1 tab-separated columns, but the first line has 2"),
+        ("good\tfine\nbad\n", "data:2: has 1 tab-separated columns, but 2 are expected"),
         ("good\tfine\n\tbad\n", "data:2: has an empty label"),
         ("good\tfine\nbad\t \n", "data:2: has an empty text"),
         ("", "there is no sentence in it"),

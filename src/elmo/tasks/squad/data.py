@@ -3,6 +3,9 @@
     {"data": [{"title": "...", "paragraphs": [{"context": "...", "qas": [
         {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}]}]}]}]}
 
+The same questions may be JSON lines, each with its "context", as Hugging Face's copies are; without answers also a
+question, a tab and its passage on each line, which is named by its number.
+
 `answer_start` counts code points of the context from 0. Whatever doesn't fit is a TextError that names the file and the
 question: an answer that isn't where it claims to be would silently train and score something else.
 Source: Rajpurkar et al. 2016, version 1.1 of the data set.
@@ -10,19 +13,17 @@ Source: Rajpurkar et al. 2016, version 1.1 of the data set.
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
 from elmo.process.text_table import shortened
-from elmo.tasks.lines import labelled_lines, of_own_names, reporting, skipping
-from elmo.tasks.squad.settings import ReaderSettings
-from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
+from elmo.tasks.lines import labelled_lines, nothing_in, of_own_names, records, reporting, skipping
+from elmo.tasks.squad.tokens import ReaderSettings, TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.json_tree import Node, parse_tree
 
 _SHOWN = 40
@@ -75,30 +76,28 @@ class Question:
 
 
 def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]:
-    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2), with their answers.
+    """The questions of a file, which may be packed (.gz, .xz, .bz2), with their answers.
 
-    Raises TextError, with the file and the question's id, for what isn't of this format, a repeated id, an empty
+    Raises TextError, with the file and the question's id, for what isn't of one of the forms, a repeated id, an empty
     question or passage, an answer that isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What
     the settings leave out is counted in a TextWarning.
     """
     with skipping(path, settings.errors) as on_bad:
-        tree = parse_tree(labelled_lines(path, settings.encoding), text_name(path))
-        return questions_of(tree, settings, labelled=True, on_bad=on_bad)
+        lines, name = list(labelled_lines(path, settings.encoding)), text_name(path)
+        found = list(_questions(lines, name, settings, labelled=True, on_bad=on_bad))
+        if settings.unanswerable == "skip":
+            found = _answerable(found, name)
+        if not found:
+            raise nothing_in(path, "question")
+        return of_own_names(found, require_own_id, on_bad)
 
 
-def questions_of(
-    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: BadLine | None = None
-) -> list[Question]:
-    """The questions of a file that was read. Raises as `read_questions`.
-
-    `labelled`: whether every question must have an answer; else answers are ignored.
-    """
-    found = list(_questions(tree, settings, labelled, on_bad))
-    if labelled and settings.unanswerable == "skip":
-        found = _answerable(found, tree.source)
-    if not found:
-        raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
-    return of_own_names(found, require_own_id, on_bad)
+def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> list[Question]:
+    """The questions of a file; "-" is standard input. Answers are ignored, if there are any. Raises as
+    `read_questions`; what doesn't fit may be skipped instead, see `TextReading.errors`."""
+    lines = list(labelled_lines(path, reading.encoding, reading.on_bad))
+    found = _questions(lines, text_name(path), settings, labelled=False, on_bad=reading.on_bad)
+    return of_own_names(found, require_own_id, reading.on_bad)
 
 
 def _answerable(questions: list[Question], source: str) -> list[Question]:
@@ -147,36 +146,49 @@ def _quoted(text: str) -> str:
     return shown if shown.isprintable() else json.dumps(text)
 
 
-def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: BadLine | None) -> Iterator[Question]:
-    for article in tree["data"].items():
-        title = article["title"].text() if "title" in article else ""
-        for paragraph in article["paragraphs"].items():
-            with reporting(on_bad, 0):
-                passage = _tokens(paragraph["context"], settings)
-                for node in paragraph["qas"].items():
-                    with reporting(on_bad, 0):
-                        yield _question(node, passage, title, settings, labelled)
+def _questions(
+    lines: Sequence[str], name: str, settings: ReaderSettings, *, labelled: bool, on_bad: BadLine | None
+) -> Iterator[Question]:
+    """`labelled`: whether every question must have an answer; else answers are ignored."""
+    first = next((line.lstrip() for line in lines if line.strip()), "")
+    if first.startswith("{") and not _is_question(first):
+        for article in parse_tree(lines, name)["data"].items():
+            title = article["title"].text() if "title" in article else ""
+            for paragraph in article["paragraphs"].items():
+                with reporting(on_bad, 0):
+                    passage = _tokens(paragraph["context"], settings)
+                    for node in paragraph["qas"].items():
+                        with reporting(on_bad, 0):
+                            key = node["id"].text()
+                            named = node.named(f"question {key!r}")
+                            yield _question(named, key, passage, title, settings, labelled)
+        return
+    passages: dict[str, TokenizedText] = {}
+    for number, record in records(lines, name, ("question", "context"), on_bad):
+        with reporting(on_bad, number):
+            text = record["context"].text()
+            passage = passages[text] = passages.get(text) or _tokens(record["context"], settings)
+            key = record["id"].text() if "id" in record else str(number)
+            title = record["title"].text() if "title" in record else ""
+            yield _question(record, key, passage, title, settings, labelled)
 
 
-def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:
-    key = node["guid" if "guid" in node and "id" not in node else "id"].text()  # KLUE's name for it
-    node = node.named(f"question {key!r}")
+def _is_question(line: str) -> bool:
+    try:
+        return "question" in json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _question(
+    node: Node, key: str, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool
+) -> Question:
     answers = tuple(_answers(node, passage, settings.unanswerable == "stop")) if labelled else ()
     return Question(key, _tokens(node["question"], settings), passage, answers, title, node.source)
 
 
-def tokens_of(text: str, settings: ReaderSettings) -> TokenizedText:
-    """A question or a passage in tokens; there may be none."""
-    return tokenized(
-        text,
-        name=settings.question_tokenizer,
-        split_hyphens=settings.split_hyphens,
-        plain_quotes=settings.plain_quotes,
-    )
-
-
 def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
-    found = tokens_of(node.text(), settings)
+    found = tokenized(node.text(), settings)
     if not found.tokens:
         raise node.error("is empty or has no token", "Remove the question, or the whole paragraph")
     return found
@@ -191,19 +203,23 @@ def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterato
             "answer in its passage",
             "Leave such questions out with --unanswerable skip",
         )
-    answers = list(node["answers"].items())
+    given = node["answers"]
+    if isinstance(node.get("answers"), dict):  # as Hugging Face's copies have them
+        answers = list(zip(given["text"].items(), given["answer_start"].items(), strict=False))
+    else:
+        answers = [(answer["text"], answer["answer_start"]) for answer in given.items()]
     if not answers and must_have_one:
         raise node.error(
             "has no answer",
             "Give it one, leave such questions out with --unanswerable skip, or use 'elmo task predict', which needs "
             "no answers",
         )
-    for answer in answers:
-        yield _answer(answer, passage)
+    for text, start in answers:
+        yield _answer(text, start.whole_number(), passage)
 
 
-def _answer(node: Node, passage: TokenizedText) -> Answer:
-    text, start = node["text"].text(), node["answer_start"].whole_number()
+def _answer(node: Node, start: int, passage: TokenizedText) -> Answer:
+    text = node.text()
     stripped = text.strip()
     if not stripped:
         raise node.error("is empty", "Remove the answer, or the question if it has no other")
@@ -231,54 +247,3 @@ def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
         else "The passage doesn't have it anywhere; correct the answer or remove the question"
     )
     return f"is {shortened(text, _SHOWN)!r} at {start}, {place}", step
-
-
-def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
-    """The questions of a file; "-" is standard input.
-
-    SQuAD JSON, whose answers are ignored, if there are any; else each line is an object with "question", "context" and,
-    if there is one, "id", or has a question, a tab and its passage. Without an id, a question has the number of its
-    line. Raises TextError with file and line, or the question's id, also for a second question of the same id; what
-    doesn't fit may be skipped instead, see `TextReading.errors`.
-    """
-    lines = list(labelled_lines(path, reading.encoding, reading.on_bad))
-    beginning = next((line.lstrip() for line in lines if line.strip()), "")
-    if beginning.startswith("{") and not _is_question(beginning):
-        yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False, on_bad=reading.on_bad)
-        return
-    seen: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line == UNDECODABLE:
-            continue
-        with reporting(reading.on_bad, number):
-            question = _question_of_line(line, number, f"{text_name(path)}:{number}", settings)
-            require_own_id(question, seen)
-            yield question
-
-
-def _is_question(line: str) -> bool:
-    try:
-        return "question" in json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _question_of_line(line: str, number: int, where: str, settings: ReaderSettings) -> Question:
-    if line.lstrip().startswith("{"):
-        node = parse_tree([line], where)
-        question, passage = node["question"].text(), node["context"].text()
-        key = node["id"].text() if "id" in node else str(number)
-    else:
-        question, tab, passage = line.partition("\t")
-        if not tab:
-            raise TextError(
-                f"{where}: there is no tab. A line has a question, a tab and the passage to answer it from; JSON as "
-                "SQuAD's will do too."
-            )
-        key = str(number)
-    asked, read = tokens_of(question, settings), tokens_of(passage, settings)
-    if not asked.tokens or not read.tokens:
-        raise TextError(
-            f"{where}: the {'passage' if asked.tokens else 'question'} is empty or has no token. Fix the line."
-        )
-    return Question(key, asked, read, source=where)

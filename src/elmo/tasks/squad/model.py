@@ -19,7 +19,7 @@ from elmo.tasks.layers.characters import own_windows
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiGRU, VariationalDropout
 from elmo.tasks.squad.data import PredictedAnswer, Question
-from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.tokens import ReaderSettings
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation

@@ -26,8 +26,7 @@ from elmo.tasks.squad.data import (
     require_own_id,
     write_predictions,
 )
-from elmo.tasks.squad.settings import SquadSettings
-from elmo.tasks.squad.tokens import TokenSpan
+from elmo.tasks.squad.tokens import SquadSettings, TokenSpan
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
         return read_questions(path, settings.reader)
 
     def read_unlabelled(self, path: Path | str, settings: SquadSettings, reading: TextReading) -> Iterator[Question]:
-        return read_unlabelled(path, settings.reader, reading)
+        return iter(read_unlabelled(path, settings.reader, reading))
 
     def sentences(self, example: Question) -> list[tuple[str, ...]]:
         return [example.question.tokens, example.passage.tokens]

@@ -12,7 +12,7 @@ Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; i
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, dropwhile, takewhile
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -167,9 +167,9 @@ def read_sentences_of_columns(
 ) -> Iterator[ColumnSentence]:
     """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
-    "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
-    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is
-    reported and left out.
+    "auto": conll2012 by its first lines, props by the file's name ("answers.props", "props.train.gz"). Raises TextError
+    with file and line for rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such
+    a sentence is reported and left out.
     """
     files = sorted(Path(path).rglob(f"*{_OFFICIAL}")) if Path(path).is_dir() else [path]
     if not files:
@@ -184,19 +184,19 @@ def _sentences_of_file(
     path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: BadLine | None
 ) -> Iterator[ColumnSentence]:
     lines = list(labelled_lines(path, encoding, on_bad))
-    if layout == "auto" and is_conll2012(lines):
-        layout = "conll2012"
+    if layout == "auto":
+        is_props = "props" in Path(text_name(path)).name.split(".")
+        layout = "conll2012" if is_conll2012(lines) else "props" if is_props else "conll2005"
     hashes: Hashes = "comments" if layout == "conll2012" else "by width"
     blocks = list(column_sentences(lines, text_name(path), on_bad, spaces_in_cells=False, hashes=hashes))
     if not any(block.rows for block in blocks):
         raise nothing_in(path, "sentence")
-    chosen = LAYOUTS[_detected([block.rows for block in blocks if block.rows]) if layout == "auto" else layout]
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         if not block.rows:
             continue
         comments = [line for line in block.comments if block is blocks[0] or not line.startswith(_END)]
         closing = [line for line in (after.comments if after else []) if line.startswith(_END)]
-        sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), comments, closing)
+        sentence = ColumnSentence(LAYOUTS[layout], block.rows, block.lines, text_name(path), comments, closing)
         with reporting(on_bad, block.lines[0]):
             _check(sentence)
             yield sentence
@@ -218,38 +218,15 @@ def is_conll2012(lines: Iterable[str]) -> bool:
     return has_numbers and _are_cells(row[layout.roles : len(row) - layout.after])
 
 
-def layout_of_input(start: Sequence[str], path: Path | str) -> LayoutName | Literal["auto"] | None:
-    """How to read a file that begins with these lines; None: it has no predicates in columns.
+def has_predicates(start: Sequence[str], path: Path | str) -> bool:
+    """Whether a file that begins with these lines is one of columns with predicates.
 
     Columns without roles are known by the ending .conll and a "-" in the second one: others may be tags.
     """
-    if is_conll2012(start):
-        return "conll2012"
-    is_named = _COLUMNS & set(Path(path).suffixes)
-    has_predicates = is_named and any(cells_of_row(line, at_tabs=False)[1:2] == [NOTHING] for line in start)
-    return "auto" if has_predicates or _begins_with_roles(start) else None
-
-
-def _begins_with_roles(lines: Iterable[str]) -> bool:
-    """Whether the first sentence is one of columns, with a column of roles in brackets for each predicate."""
-    filled = dropwhile(lambda line: not line.strip() or line.startswith("#"), lines)
-    rows = [cells_of_row(line, at_tabs=False) for line in takewhile(str.strip, filled)]
-    return bool(rows) and any(_fits(rows, LAYOUTS[name]) for name in ("props", "conll2005"))
-
-
-def _detected(blocks: Sequence[Sequence[Sequence[str]]]) -> LayoutName:
-    for rows in blocks:
-        is_props, has_words = (_fits(rows, LAYOUTS[name]) for name in ("props", "conll2005"))
-        if is_props != has_words:
-            return "props" if is_props else "conll2005"
-    has_no_predicate = all(row == [NOTHING] for rows in blocks for row in rows)
-    return "props" if has_no_predicate else "conll2005"
-
-
-def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
-    if min(map(len, rows)) <= layout.roles or not all(_are_cells(row[layout.roles :]) for row in rows):
-        return False
-    return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)
+    rows = [cells_of_row(line, at_tabs=False) for line in start if line.strip() and not line.startswith("#")]
+    is_named = bool(_COLUMNS & set(Path(path).suffixes))
+    has_roles = bool(rows) and len(rows[0]) > LAYOUTS["conll2005"].roles and _are_cells(rows[0][2:])
+    return is_conll2012(start) or has_roles or (is_named and any(row[1:2] == [NOTHING] for row in rows))
 
 
 def _are_cells(columns: Sequence[str]) -> bool:

@@ -2,27 +2,61 @@
 
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from elmo.errors import TextError
+from elmo.setting_checks import Chance, from_to
 from elmo.tasks.lines import TextLine, labelled_lines, nothing_in, reporting, skipping, text_lines
+from elmo.tasks.settings import MOST_LAYERS, FileSettings, FitSettings, Size, TaskSettings, TokenSettings
 from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
     LayoutName,
     column_of_spans,
     first_nested,
-    layout_of_input,
+    has_predicates,
     read_sentences_of_columns,
     spans_of_column,
 )
 from elmo.tasks.tags import Span
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
-from elmo.text.files.text_file import is_stream, text_name
+from elmo.text.files.text_file import is_stream
+
+
+@dataclass(frozen=True)
+class LabelerSettings(FileSettings):
+    """Data and network of the role labeler."""
+
+    layout: Literal["auto", "conll2012", "conll2005", "props"] = "auto"
+    """Columns of the files. conll2012: as in OntoNotes; conll2005: word, predicate or "-", one column per predicate;
+    props: the same without words, only for scoring; auto: conll2012 by the file's first lines, props by its name."""
+    num_layers: Annotated[int, from_to(1, MOST_LAYERS)] = 4
+    """Layers of the LSTM, which alternate between left to right and right to left. The paper has 8."""
+    hidden_size: Size = 128
+    """Units of each layer. The paper has 300."""
+    recurrent_dropout: Chance = 0.1
+    """Dropout on the state that a layer passes from token to token, with one mask for all tokens of a sentence."""
+    indicator_dim: Size = 50
+    """Dimensions of the vector that indicates whether a token belongs to the predicate. The paper has 100."""
+    find_predicates: bool = True
+    """Whether a small biLSTM also learns which tokens are predicates, for text in which they are not marked. It doesn't
+    affect the labeler's own network."""
+
+
+@dataclass(frozen=True)
+class SrlSettings(TaskSettings):
+    """All settings of `elmo task train srl`."""
+
+    tokens: TokenSettings = field(default_factory=lambda: TokenSettings(elmo_dropout=0.1))
+    fit: FitSettings = field(
+        default_factory=lambda: FitSettings(epochs=12, patience=3, batch_size=80, max_length=100, decay="linear")
+    )
+    labeler: LabelerSettings = field(default_factory=LabelerSettings)
+
 
 PREDICATE = "V"
 """The label of a predicate's own span."""
@@ -234,20 +268,14 @@ def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterato
     """The sentences of a file. Columns with predicates are known by their first lines; without roles, by the ending
     .conll and a "-" in the second column. Standard input and pipes, which can be read only once, are text.
 
-    Raises TextError with file and line for what can't be read, unless `reading` says to skip it, and for a pipe that
-    begins like columns, whose predicates would be lost.
+    Raises TextError with file and line for what can't be read, unless `reading` says to skip it.
     """
-    layout = None
     if not is_stream(path):
         # Whoever reads the sentences tells of lines that aren't text.
         start = islice(labelled_lines(path, reading.encoding, lambda *_: None), _LINES_LOOKED_AT)
-        layout = layout_of_input(list(start), path)
-    if layout:
-        return read_predicates(path, layout, reading.encoding, reading.on_bad)
-    lines = text_lines(path, reading)
-    if is_stream(path) and reading.format == "auto":
-        lines = _no_columns(lines, path)
-    return (marked_sentence(with_whole_marks(line)) for line in lines)
+        if has_predicates(list(start), path):
+            return read_predicates(path, "auto", reading.encoding, reading.on_bad)
+    return (marked_sentence(with_whole_marks(line)) for line in text_lines(path, reading))
 
 
 def with_whole_marks(line: TextLine) -> list[str]:
@@ -266,18 +294,3 @@ def with_whole_marks(line: TextLine) -> list[str]:
 def _stand_together(offsets: Sequence[tuple[int, int]]) -> bool:
     """Whether they are known, and there is nothing between them."""
     return len(offsets) == 3 and all(one[1] == other[0] for one, other in pairwise(offsets))
-
-
-def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:
-    """The lines; TextError if the first one with tokens isn't text."""
-    has_begun = False
-    for line in lines:
-        if line.tokens and not has_begun:
-            has_begun = True
-            if not line.has_text:
-                raise TextError(
-                    f"{text_name(path)}: begins like columns or lists of tokens, but standard input and pipes are read "
-                    "as text, so predicates in columns would be lost. Save it in a file and name that, or say how it "
-                    "is to be read: --format."
-                )
-        yield line

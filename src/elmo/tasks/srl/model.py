@@ -21,8 +21,7 @@ from torch.nn import functional
 from elmo.tasks.layers.crf import best_sequences, forbidden
 from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM, set_orthogonal
-from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
-from elmo.tasks.srl.settings import LabelerSettings
+from elmo.tasks.srl.data import LabelerSettings, Proposition, Roles, RoleSentence
 from elmo.tasks.tags import Span, all_tags, moves, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of

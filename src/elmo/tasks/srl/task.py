@@ -13,6 +13,7 @@ from elmo.tasks.srl.data import (
     Proposition,
     Roles,
     RoleSentence,
+    SrlSettings,
     one_by_one,
     read_roles,
     sentences_with_predicates,
@@ -20,7 +21,6 @@ from elmo.tasks.srl.data import (
     write_roles,
 )
 from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_files
-from elmo.tasks.srl.settings import SrlSettings
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.files.text_file import text_name
