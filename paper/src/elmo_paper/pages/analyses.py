@@ -23,18 +23,21 @@ _AROUND = 9
 def table(_: str, names: Sequence[str], folders: Folders) -> Iterator[str]:
     """`<!-- table wsd-small-en -->`: one record of an analysis, and where it comes from."""
     record = folders.analysis(*names)
-    lines = {"pos": _pos, "wsd": _wsd, "precision": _precision, "geometry": _geometry, "neighbors": _neighbors}
+    lines = {"pos": _pos, "wsd": _wsd, "precision": precision_lines, "geometry": _geometry, "neighbors": _neighbors}
     yield from (*lines[record["analysis"]](record), "", _source(record))
 
 
 def layers(_: str, tables: Sequence[str], folders: Folders) -> Iterator[str]:
-    """`<!-- layers table5 -->`: the paper's systems first, in its order; of word senses its own method alone, no votes
-    of neighbors."""
-    (name_of_table,) = tables
-    records = list(folders.analyzed(name_of_table).values())
-    rows = {record["model"]: {row.name: row for row in layer_tables.rows(name_of_table, record)} for record in records}
+    """`<!-- layers table5 -->`: all records of the table beside the paper's rows."""
+    yield from layer_lines(tables[0], list(folders.analyzed(tables[0]).values()))
+
+
+def layer_lines(table: str, records: Sequence[Record]) -> list[str]:
+    """Tables 5 and 6: the paper's systems first, in its order; of word senses its own method alone, no votes of
+    neighbors."""
+    rows = {record["model"]: {row.name: row for row in layer_tables.rows(table, record)} for record in records}
     theirs = {name: row.paper for own in rows.values() for name, row in own.items()}
-    names = layer_tables.figures_of_paper(name_of_table)["rows"]
+    names = layer_tables.figures_of_paper(table)["rows"]
     found: list[Cells] = [["vectors", "the paper", *rows]]
     for name in [*names, *(one for one in theirs if theirs[one] is None)]:
         ours = [own[name].ours if name in own else None for own in rows.values()]
@@ -44,27 +47,36 @@ def layers(_: str, tables: Sequence[str], folders: Folders) -> Iterator[str]:
         encoder, _, layer = name.partition(", ")
         if " k-NN" not in name:
             found.append([", ".join(filter(None, (_ENCODERS.get(encoder, encoder), layer))), *cells])
-    yield from aligned(found)
+    return aligned(found)
 
 
 def nearest(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
     """`<!-- nearest -->`: table 4, the paper's neighbors of "play" and ours."""
+    records = [folders.analysis(path.stem) for path in sorted(folders.analyses.glob("neighbors-*.json"))]
+    for record in records:
+        record["queries"] = [one for one in record["queries"] if one["sentence"][one["place"]] in paper.GLOVE_NEIGHBORS]
+    yield from nearest_lines(records)
+
+
+def nearest_lines(records: Sequence[Record]) -> list[str]:
+    """The paper's two queries, then those of the records: what is nearest in static vectors and in the last layer."""
     found: list[Cells] = [["", "the word in its sentence", "nearest"]]
     for word, near in paper.GLOVE_NEIGHBORS.items():
         found.append(["the paper: GloVe", word, ", ".join(near)])
     for sentence, same in paper.BILM_NEIGHBORS.items():
         found.append(["the paper: biLM", *(re.sub(r"\[(\w+)\]", r"**\1**", text) for text in (sentence, same))])
-    for path in sorted(folders.analyses.glob("neighbors-*.json")):
-        record = folders.analysis(path.stem)
-        own = [one for one in record["queries"] if one["sentence"][one["place"]] in paper.GLOVE_NEIGHBORS]
-        for query in own[:1]:
+    for record in records:
+        words: dict[str, str] = {}
+        for query in record["queries"]:
             near = ", ".join(word for word, _ in query["static"] or ())
-            found.append([f"{record['model']}: static vectors", query["sentence"][query["place"]], near])
-        for query in own:
-            hit = query["layers"][-1]["same"][0]
-            where = _in_context(query["sentence"], query["place"]), _in_context(hit["sentence"], hit["position"])
-            found.append([f"{record['model']}: biLM, layer {len(query['layers']) - 1}", *where])
-    yield from aligned(found)
+            words.setdefault(query["sentence"][query["place"]], near)
+        for word, near in words.items():
+            found.append([f"{record['model']}: static vectors", word, near])
+        for query in record["queries"]:
+            where = _in_context(query["sentence"], query["place"])
+            same = [_in_context(hit["sentence"], hit["position"]) for hit in query["layers"][-1]["same"][:1]]
+            found.append([f"{record['model']}: biLM, layer {len(query['layers']) - 1}", where, *(same or [""])])
+    return aligned(found)
 
 
 def read_quality(model: str) -> Record:
@@ -144,14 +156,15 @@ def _wsd(record: Record) -> Iterator[str]:
         yield f"| {_name(system, record)} | {scores} | {over} |"
 
 
-def _precision(record: Record) -> Iterator[str]:
+def precision_lines(record: Record) -> Iterator[str]:
+    """How often the nearest occurrences are right, by system."""
     questions = list(record["words"])
     heads = [f"same {question}, nearest {k}" for question in questions for k in ("1", "10")]
     yield f"| vectors | {' | '.join(heads)} |"
     yield "|---" * (len(heads) + 1) + "|"
     for row in record["rows"]:
-        measured = [row["precision"][question][k] for question in questions for k in ("1", "10")]
-        cells = [f"{mean:.1f} ({low:.1f} to {high:.1f})" for mean, (low, high) in measured]
+        measured = [row["precision"].get(question, {}).get(k) for question in questions for k in ("1", "10")]
+        cells = [f"{one[0]:.1f} ({one[1][0]:.1f} to {one[1][1]:.1f})" if one else "" for one in measured]
         yield f"| {_name(row, record)} | {' | '.join(cells)} |"
 
 

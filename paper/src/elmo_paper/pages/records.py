@@ -135,15 +135,20 @@ def _experiment_rows(table: str, folders: Folders) -> Iterator[Row]:
 
 def _layer_rows(table: str, folders: Folders) -> Iterator[Row]:
     for file, record in folders.analyzed(table).items():
-        model, link = record["model"], f"{LINK}/analysis/{file}"
-        for one in layer_claims(table, record):
-            if one.ours is not None and one.verdict is not None:
-                mean, *ends = one.ours
-                ours = with_interval(mean, ends, 1)
-                yield Row(one.claim, model, one.verdict, model, link=link, paper=one.paper, ours=ours, interval=ends)
-            elif "-en" in model:
-                command = f"elmo-paper {record['analysis']} --encoder cove=FOLDER"
-                yield Row(one.claim, model, NOT_YET, model, link=command, paper=one.paper)
+        yield from layer_rows(table, record, f"{LINK}/analysis/{file}")
+
+
+def layer_rows(table: str, record: Record, link: str = "") -> Iterator[Row]:
+    """The claims of table 4, 5 or 6 about one model; `link`: to the record."""
+    model = record["model"]
+    for one in layer_claims(table, record):
+        if one.ours is not None and one.verdict is not None:
+            mean, *ends = one.ours
+            ours = with_interval(mean, ends, 1)
+            yield Row(one.claim, model, one.verdict, model, link=link, paper=one.paper, ours=ours, interval=ends)
+        elif "-ko" not in model:
+            command = f"elmo-paper {record['analysis']} --encoder cove=FOLDER"
+            yield Row(one.claim, model, NOT_YET, model, link=command, paper=one.paper)
 
 
 def _finetuned_rows(folders: Folders) -> Iterator[Row]:

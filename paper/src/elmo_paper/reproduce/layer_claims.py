@@ -43,10 +43,9 @@ def layer_claims(table: str, record: Record) -> list[LayerClaim]:
 
 def _neighbors(questions: Sequence[str], rows: Mapping[Any, Record]) -> Iterator[LayerClaim]:
     for question in questions:
-        own, chance = (rows[name]["precision"][question]["1"] for name in (("biLM", "layer 2"), ("", "chance")))
-        yield LayerClaim(
-            f"layer 2 finds the same {question} more often than chance does", "2 of 2", _apart(own, chance)
-        )
+        own, chance = (rows[name]["precision"].get(question) for name in (("biLM", "layer 2"), ("", "chance")))
+        ours = _apart(own["1"], chance["1"]) if own and chance else None
+        yield LayerClaim(f"layer 2 finds the same {question} more often than chance does", "2 of 2", ours)
 
 
 def _layers(table: str, rows: Mapping[Any, Record]) -> Iterator[LayerClaim]:
@@ -54,8 +53,10 @@ def _layers(table: str, rows: Mapping[Any, Record]) -> Iterator[LayerClaim]:
     theirs = paper.TABLE_5 if is_wsd else paper.TABLE_6
     better, worse = ("layer 2", "layer 1") if is_wsd else ("layer 1", "layer 2")
     difference = theirs[f"biLM, {better}"] - theirs[f"biLM, {worse}"]
-    mean, *ends = (value if is_wsd else -value for value in rows["biLM", "layer 2"]["over_layer_below"])
-    yield LayerClaim(f"{better} is better than {worse}", f"{difference:+.1f}", (mean, min(ends), max(ends)))
+    over = rows["biLM", "layer 2"]["over_layer_below"]
+    mean, *ends = (value if is_wsd else -value for value in over or (0.0, 0.0, 0.0))
+    ours = (mean, min(ends), max(ends)) if over else None
+    yield LayerClaim(f"{better} is better than {worse}", f"{difference:+.1f}", ours)
     if is_wsd:
         difference = theirs["biLM, layer 2"] - theirs["first sense"]
         mean, low, high = rows["biLM", "layer 2"]["minus_first_sense"]

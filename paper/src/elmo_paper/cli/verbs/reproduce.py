@@ -135,7 +135,8 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
 
 
 def _of_records(table: str, arguments: RecordArguments) -> int:
-    from elmo_paper.reproduce.layer_tables import as_text, figures_of_paper, read_record
+    from elmo_paper.pages.layer_page import as_text, read_record
+    from elmo_paper.reproduce.layer_tables import figures_of_paper
 
     records = [read_record(path, table) for path in arguments.records]
     if arguments.json:

@@ -5,14 +5,16 @@ import json
 import pytest
 
 from elmo.errors import TextError
+from elmo_paper.pages.layer_page import as_text, read_record
 from elmo_paper.places import ANALYSES
-from elmo_paper.reproduce.layer_tables import as_text, read_record, rows
+from elmo_paper.reproduce.layer_tables import rows
 
 BEGINNING = {"model": "tiny", "data": {"train": {"file": "train.xml"}, "test": [{"file": "a.xml"}, {"file": "b.xml"}]}}
 
 
 def system(encoder: str, layer: str, f1: float, over=None) -> dict:
-    return {"encoder": encoder, "layer": layer, "sets": {"a": {"f1": 0}, "all": {"f1": f1}}, "over_layer_below": over}
+    own = {"encoder": encoder, "layer": layer, "sets": {"a": {"f1": 0}, "all": {"f1": f1}}, "over_layer_below": over}
+    return {**own, "minus_first_sense": [f1 - 64.2, f1 - 66, f1 - 62]}
 
 
 def wsd(over) -> dict:
@@ -27,39 +29,35 @@ def test_rows_of_both_sides_are_joined_by_name():
 
 
 @pytest.mark.parametrize(
-    ("over", "verdict"),
+    ("over", "row"),
     [
-        ((1.4, 0.3, 2.5), "  here: +1.4 (+0.3 to +2.5): the paper's direction."),
-        ((-1.4, -2.5, -0.3), "(-2.5 to -0.3): not the paper's direction."),
-        (None, "  here: the record has no interval of the difference."),
-        ((0.4, -0.3, 1.1), "(-0.3 to +1.1): the interval holds 0, so the direction is not decided."),
+        ((1.4, 0.3, 2.5), "| +1.6      | +1.4 [+0.3, +2.5]    | **agrees**"),
+        ((-1.4, -2.5, -0.3), "| +1.6      | -1.4 [-2.5, -0.3]    | **does not agree**"),
+        ((0.4, -0.3, 1.1), "| +1.6      | +0.4 [-0.3, +1.1]    | **not decided**"),
+        (None, "| +1.6      |                      | not measured yet"),
     ],
 )
-def test_the_direction_is_decided_by_the_interval(over, verdict):
+def test_a_claim_is_decided_by_its_interval(over, row):
     page = as_text("table5", wsd(over))
-    assert "layer 2 minus layer 1: +1.6 in the paper" in page and verdict in page
+    assert f"layer 2 is better than layer 1         {row}" in page
     assert "tiny: train.xml, a.xml, b.xml." in page and page.startswith("Table 5: ")
 
 
-def test_what_a_forward_lm_lacks_of_the_bilm_is_told_with_its_interval():
-    record = wsd((1.4, 0.3, 2.5))
-    record["systems"].append({**system("forward LM", "layer 2", 58.5), "minus_bilm": [-2.0, -2.9, -1.1]})
-    assert "\nforward LM, layer 2, minus the biLM's: -2.0 (-2.9 to -1.1)" in as_text("table5", record)
-
-
-def test_counted_precision_stands_beside_the_papers_examples():
+def test_counted_precision_is_shown_for_each_question():
     depths = {k: [50.0, [40.0, 60.0]] for k in ("1", "5", "10")}
     row = {"encoder": "biLM", "layer": "layer 1", "precision": {"sense": depths}}
     counts = {"words": {"sense": 1234}, "queries": {"sense": 5678}}
     page = as_text("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
-    assert "same sense (1,234 words, 5,678 queries)" in page and "50.0 (40.0 to 60.0)" in page
+    assert "| vectors | same sense, nearest 1 | same sense, nearest 10 |" in page
+    assert "| tiny, layer 1 | 50.0 (40.0 to 60.0) |" in page
 
 
-def test_a_question_without_queries_is_told_not_to_be_measured():
+def test_a_question_without_queries_has_no_figures():
     row = {"encoder": "biLM", "layer": "layer 2", "precision": {}, "over_layer_below": None}
     counts = {"words": {"part of speech": 0}, "queries": {"part of speech": 0}}
-    page = as_text("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
-    assert "same part of speech (0 words, 0 queries)\n  not measured: " in page
+    chance = row | {"encoder": "", "layer": "chance"}
+    page = as_text("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [chance, row]})
+    assert "| tiny, layer 2 |  |  |" in page
 
 
 MEASURED = [50.0, [40.0, 60.0]]
@@ -74,7 +72,7 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
         ("table5", {**wsd(None), "systems": None}, "TypeError"),
         ("table5", {**wsd(None), "systems": [{**system("", "x", 1), "sets": {}}]}, "KeyError.'all'"),
         ("table5", {**wsd(None), "systems": []}, "it has no rows"),
-        ("table5", wsd((1, 2)), "ValueError"),
+        ("table5", wsd((1,)), "ValueError"),
         ("table5", {**wsd(None), "data": {"train": "x"}}, "TypeError"),
         ("table6", {**wsd(None), "analysis": "pos", "rows": [system("", "x", 1)]}, "KeyError.'accuracy'"),
         ("table4", {**BEGINNING, "analysis": "precision", "rows": [PRECISION]}, "KeyError.'words'"),
