@@ -24,8 +24,8 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 _FINGERPRINT_ATTRIBUTE = "elmo_sha256"
 _MEMORY_BLOCK = 1 << 20
-# Times its size that a file of weights may have when it is unpacked, as trained ones hardly shrink; and what a small one,
-# which may pack well, may have beyond that.
+# Times its size that a file may have when it is unpacked (trained weights hardly shrink), and what a small one, which
+# may pack well, may have beyond that.
 _MAX_EXPANSION, _BYTES_BESIDE = 4, 16 << 20
 
 
