@@ -62,18 +62,6 @@ PASSES: Mapping[str, Versions] = dict([
         nats="float32 rows", grad_shift="float32 negatives", scratch="float32 negatives",
     ),
     _pass(
-        "highway_forward", "rows size",
-        gates="float32 rows 6*size", recurrent="float32 rows 5*size", hidden="float32 rows size",
-        cell="float32 rows size", before="float32 rows size", squashed="float32 rows size",
-        output="float32 rows size",
-    ),
-    _pass(
-        "highway_backward", "rows size",
-        gates="float32 rows 6*size", before="float32 rows size", squashed="float32 rows size",
-        grad_output="float32 rows size", grad_hidden="float32 rows size", grad_cell="float32 rows size",
-        grad_gates="float32 rows 6*size",
-    ),
-    _pass(
         "max_over_positions", "types positions filters",
         scores="float32 types positions filters", best="float32 types filters", place="int32 types filters",
     ),

@@ -7,5 +7,4 @@ PASSES(DECLARE)
 
 #include "char_cnn.h"
 #include "gates.h"
-#include "highway_gates.h"
 #include "sampled_softmax.h"

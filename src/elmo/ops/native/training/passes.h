@@ -9,15 +9,6 @@
 #define PASSES(DO)                                                                                                     \
     GATE_PASSES(DO, f32, float)                                                                                        \
     GATE_PASSES(DO, bf16, uint16_t)                                                                                    \
-    DO(highway_forward,                                                                                                \
-       (int64_t rows, int64_t size, float *restrict gates, const float *restrict recurrent, float *restrict hidden,    \
-        float *restrict cell, float *restrict before, float *restrict squashed, float *restrict output),               \
-       (rows, size, gates, recurrent, hidden, cell, before, squashed, output))                                         \
-    DO(highway_backward,                                                                                               \
-       (int64_t rows, int64_t size, const float *restrict gates, const float *restrict before,                         \
-        const float *restrict squashed, const float *restrict grad_output, const float *restrict grad_hidden,          \
-        float *restrict grad_cell, float *restrict grad_gates),                                                        \
-       (rows, size, gates, before, squashed, grad_output, grad_hidden, grad_cell, grad_gates))                         \
     DO(max_over_positions,                                                                                             \
        (int64_t types, int64_t positions, int64_t filters, const float *restrict scores, float *restrict best,         \
         int32_t *restrict place),                                                                                      \
