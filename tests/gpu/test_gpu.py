@@ -24,8 +24,8 @@ from elmo.ops.projected_lstm.reference import LayerWeights, projected_lstm_refer
 from elmo.ops.projected_lstm.window import projected_lstm_window
 from elmo.ops.projected_lstm.window_graphs import WindowGraphs
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 
@@ -80,9 +80,9 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     ranks = Ranks(device=CUDA)
-    pretrain(recipe, data, tmp_path / "whole", ranks=ranks)
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", ranks=ranks)
-    resume(data, tmp_path / "run", config=recipe, ranks=ranks)
+    train(data, tmp_path / "whole", recipe, ranks=ranks)
+    train(data, tmp_path / "run", replace(recipe, max_steps=4), ranks=ranks)
+    train(data, tmp_path / "run", recipe, ranks=ranks)
     losses = [
         [line["loss"] for line in RunFolder(tmp_path / name).metrics() if "loss" in line] for name in ("whole", "run")
     ]

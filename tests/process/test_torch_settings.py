@@ -8,12 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from elmo.errors import ConfigError  # noqa: E402 - not without torch
-from elmo.pretrain.run.finetune import finetune, resume_finetuning  # noqa: E402
-from elmo.pretrain.run.loop import pretrain, resume  # noqa: E402
+from elmo.pretrain.run.training import train  # noqa: E402
 from elmo.process.torch_settings import usual_torch  # noqa: E402
-from elmo.tasks.train.train import train  # noqa: E402
+from elmo.tasks.train.train import train as train_task  # noqa: E402
 
-TRAININGS = (pretrain, resume, finetune, resume_finetuning, train)
+TRAININGS = (train, train_task)
 SETTINGS = {
     "nothing": nullcontext,
     "no gradients": torch.no_grad,
@@ -42,9 +41,9 @@ def test_inside_everything_is_as_usual_and_outside_as_it_was(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_model_is_trained_the_same(setting, data, recipe, tmp_path):
     recipe = replace(recipe, epochs=1)
-    expected = pretrain(recipe, data, tmp_path / "usual") / "model.safetensors"
+    expected = train(data, tmp_path / "usual", recipe).model / "model.safetensors"
     with SETTINGS[setting]():
-        found = pretrain(recipe, data, tmp_path / "changed") / "model.safetensors"
+        found = train(data, tmp_path / "changed", recipe).model / "model.safetensors"
     assert found.read_bytes() == expected.read_bytes()
 
 

@@ -22,8 +22,8 @@ from elmo.errors import ConfigError
 from elmo.pretrain.ranks import distributed
 from elmo.pretrain.ranks.distributed import Ranks, agree, joined
 from elmo.pretrain.ranks.gradients import RanksDiffer, Reduction, RowGradient
-from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import RowDropout
 from elmo.pretrain.step.trainer import Trainer
@@ -135,7 +135,7 @@ def test_gradients_sent_as_bfloat16_change_the_losses_little(
 
 def test_more_ranks_than_rows_are_refused(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="batch_size is 3, but 4 processes"):
-        pretrain(recipe, data, tmp_path / "run", ranks=Ranks(3, 4))
+        train(data, tmp_path / "run", recipe, ranks=Ranks(3, 4))
     assert not (tmp_path / "run").exists()
     blocks = [Ranks(rank, 4).rows(10) for rank in range(4)]
     assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(10))
@@ -145,7 +145,7 @@ def test_more_ranks_than_rows_are_refused(data: TrainingData, recipe: PretrainCo
 def test_a_run_goes_on_with_another_number_of_ranks(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, on_ranks: Workers, typed: list[str], monkeypatch
 ) -> None:
-    pretrain(recipe, data, tmp_path / "whole")
+    train(data, tmp_path / "whole", recipe)
     expected = _losses(tmp_path / "whole")
     begin = [*typed, "--quiet", "--resume-if-begun"]
     for one in on_ranks(2, "command", argv=begin, fault={"kind": "signal", "rank": 1, "step": 4}):
@@ -183,7 +183,7 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
     assert _losses(tmp_path / "run") == _losses(tmp_path / "whole")
     one, other = read(tmp_path / "whole" / "model"), read(tmp_path / "run" / "model")
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
-    assert resume(data, tmp_path / "run") == tmp_path / "run" / "model"  # there is nothing left to do
+    assert train(data, tmp_path / "run").model == tmp_path / "run" / "model"  # there is nothing left to do
     log = (tmp_path / "run" / "log.txt").read_text()
     assert log.count("started by 2 processes") == 1
     assert "resumed at step 5 by 2 processes" in log
@@ -192,7 +192,7 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
 def test_ranks_fine_tune_as_one_process_does(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, on_ranks: Workers
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=3), data, tmp_path / "old")
+    model = train(data, tmp_path / "old", replace(recipe, max_steps=3)).model
     old = tmp_path / "old.txt"
     old.write_text("the cat sat on the log\n", encoding="utf-8")
     settings = "--learning-rate 0.02 --batch-size 4 --unroll-steps 5 --num-negative-samples 8 --epochs 9 --max-steps 8"

@@ -16,9 +16,8 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, TextError, WeightFileError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.pretrain.run.finetune import finetune, resume_finetuning
 from elmo.pretrain.run.held_out import text_file
-from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
@@ -35,7 +34,7 @@ RECIPE = FinetuneConfig(
 @pytest.fixture
 def model(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> Path:
     """A model of the old domain."""
-    return pretrain(replace(recipe, max_steps=6), data, tmp_path / "old-run")
+    return train(data, tmp_path / "old-run", replace(recipe, max_steps=6)).model
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def _perplexity(model: Path, sentences: list[list[str]]) -> dict[str, float]:
 def test_both_domains_are_measured_before_and_after(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
 ) -> None:
-    found = finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text)
+    found = train(medical, tmp_path / "run", RECIPE, model=model, old_text=old_text)
     texts = {
         "valid": [line.split() for line in NEW_DOMAIN.splitlines()],
         "old": [["the", "cat", "sat", "on", "the", "log"], ["a", "dog", "and", "a", "cat"]],
@@ -82,7 +81,7 @@ def test_perplexities_of_the_original_are_not_those_of_the_new_model(model: Path
     assert "valid_mean_perplexity" in read_checkpoint(model).metadata
     (tmp_path / "new.txt").write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([tmp_path / "new.txt"], tmp_path / "new", CorpusSettings(vocabulary=model / "vocab.txt"))
-    found = finetune(model, TrainingData.open(tmp_path / "new"), tmp_path / "run", config=RECIPE)
+    found = train(TrainingData.open(tmp_path / "new"), tmp_path / "run", RECIPE, model=model)
     assert not [name for name in read_checkpoint(found.model).metadata if "perplexity" in name]
 
 
@@ -97,7 +96,7 @@ def test_an_old_text_is_read_as_elmo_perplexity_reads_it(model: Path, medical: T
 
 def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     config = replace(RECIPE, max_steps=1, learning_rate=1e-30)
-    found = finetune(model, medical, tmp_path / "run", config=config)
+    found = train(medical, tmp_path / "run", config, model=model)
     one, other = read_checkpoint(model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert list(found.before) == ["valid"]
@@ -108,7 +107,7 @@ def test_without_tensorboard_nothing_is_begun(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(MissingExtraError):
-        finetune(model, medical, tmp_path / "run", config=RECIPE, log_to="tensorboard")
+        train(medical, tmp_path / "run", RECIPE, model=model, log_to="tensorboard")
     assert not (tmp_path / "run").exists()
 
 
@@ -117,7 +116,7 @@ def test_without_tensorboard_nothing_is_begun(
 def test_a_stopped_run_goes_on_bit_for_bit(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text)
+    whole = train(medical, tmp_path / "whole", RECIPE, model=model, old_text=old_text)
     plain_step = Trainer.step
 
     def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -127,9 +126,9 @@ def test_a_stopped_run_goes_on_bit_for_bit(
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match=f"stopped at step {step + 1} "):
-        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text)
+        train(medical, tmp_path / "run", RECIPE, model=model, old_text=old_text)
     monkeypatch.setattr(Trainer, "step", plain_step)
-    found = resume_finetuning(medical, tmp_path / "run")
+    found = train(medical, tmp_path / "run")
     assert (found.before, found.after) == (whole.before, whole.after)
     one, other = read_checkpoint(whole.model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
@@ -138,11 +137,11 @@ def test_a_stopped_run_goes_on_bit_for_bit(
 def test_an_old_text_that_was_changed_meanwhile_is_refused(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
 ) -> None:
-    whole = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=2), old_text=old_text)
-    assert resume_finetuning(medical, tmp_path / "run").after == whole.after
+    whole = train(medical, tmp_path / "run", replace(RECIPE, max_steps=2), model=model, old_text=old_text)
+    assert train(medical, tmp_path / "run").after == whole.after
     old_text.write_text("the bank\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"old\.txt: the old text has the SHA-256 .* would be of two texts"):
-        resume_finetuning(medical, tmp_path / "run")
+        train(medical, tmp_path / "run")
 
 
 def test_an_old_text_that_can_be_read_only_once_is_refused_before_anything_is_written(
@@ -153,18 +152,18 @@ def test_an_old_text_that_can_be_read_only_once_is_refused_before_anything_is_wr
     writer = threading.Thread(target=lambda: pipe.write_bytes(old_text.read_bytes()))
     writer.start()
     with pytest.raises(TextError, match="pipe: the old text can't be read: .* so pass a file, not a pipe"):
-        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=pipe)
+        train(medical, tmp_path / "run", RECIPE, model=model, old_text=pipe)
     writer.join()
     assert not (tmp_path / "run").exists()
 
 
 def test_a_run_with_settings_of_another_version_names_them(model: Path, medical: TrainingData, tmp_path: Path) -> None:
-    finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
+    train(medical, tmp_path / "run", replace(RECIPE, max_steps=1), model=model)
     path = tmp_path / "run" / "finetune.json"
     facts = json.loads(path.read_text())
     path.write_text(json.dumps({**facts, "settings": {**facts["settings"], "mood": "good"}}))
     with pytest.raises(ConfigError, match=r"finetune\.json: unknown setting 'mood', which would change nothing"):
-        resume_finetuning(medical, tmp_path / "run")
+        train(medical, tmp_path / "run")
 
 
 def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: Path) -> None:
@@ -172,31 +171,33 @@ def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: 
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "wrong")
     with pytest.raises(ConfigError, match=f"has another vocabulary.*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
-        finetune(model, TrainingData.open(tmp_path / "wrong"), tmp_path / "run", config=RECIPE)
+        train(TrainingData.open(tmp_path / "wrong"), tmp_path / "run", RECIPE, model=model)
     prepare([text], tmp_path / "short", CorpusSettings(vocabulary=model / "vocab.txt", max_characters_per_token=20))
     with pytest.raises(ConfigError, match="keeps 20 characters of a token, .* reads 50.*--max-characters-per-token 50"):
-        finetune(model, TrainingData.open(tmp_path / "short"), tmp_path / "run", config=RECIPE)
+        train(TrainingData.open(tmp_path / "short"), tmp_path / "run", RECIPE, model=model)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_model_without_softmax_is_an_error(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     (model / SOFTMAX_FILE).unlink()
     with pytest.raises(WeightFileError, match="has no softmax over a vocabulary"):
-        finetune(model, medical, tmp_path / "run", config=RECIPE)
+        train(medical, tmp_path / "run", RECIPE, model=model)
 
 
 def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
     model: Path, data: TrainingData, medical: TrainingData
 ) -> None:
     with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
-        resume_finetuning(medical, model.parent)
+        train(medical, model.parent, RECIPE)
 
 
-def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(model: Path, medical: TrainingData, tmp_path: Path) -> None:
-    found = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
+def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(
+    model: Path, medical: TrainingData, tmp_path: Path, recipe: PretrainConfig
+) -> None:
+    found = train(medical, tmp_path / "run", replace(RECIPE, max_steps=1), model=model)
     before = read_checkpoint(found.model).metadata
     with pytest.raises(ConfigError, match=r"has finetune\.json, .* Use: elmo finetune --resume"):
-        resume(medical, tmp_path / "run")
+        train(medical, tmp_path / "run", recipe)
     assert read_checkpoint(found.model).metadata == before
 
 
@@ -240,11 +241,11 @@ def test_settings_are_checked() -> None:
 def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, changes: dict
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=2, **changes), data, tmp_path / "old-run")
+    model = train(data, tmp_path / "old-run", replace(recipe, max_steps=2, **changes)).model
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"), valid=[text])
-    found = finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE)
+    found = train(TrainingData.open(tmp_path / "new-data"), tmp_path / "run", RECIPE, model=model)
     sentences = [line.split() for line in NEW_DOMAIN.splitlines()]
     assert found.before["valid"] == pytest.approx(_perplexity(model, sentences), rel=1e-5)
     assert found.after["valid"] == pytest.approx(_perplexity(found.model, sentences), rel=1e-5)
@@ -256,10 +257,10 @@ def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
 def test_a_character_dictionary_is_not_mixed_with_another(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=2, characters="dictionary"), data, tmp_path / "old-run")
+    model = train(data, tmp_path / "old-run", replace(recipe, max_steps=2, characters="dictionary")).model
     text = tmp_path / "new.txt"
     text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"))
     with pytest.raises(ConfigError, match="its own dictionary of characters"):
-        finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE)
+        train(TrainingData.open(tmp_path / "new-data"), tmp_path / "run", RECIPE, model=model)
     assert not (tmp_path / "run").exists()

@@ -24,9 +24,9 @@ from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run import loop, saved_training
 from elmo.pretrain.run.held_out import validation_sentences
-from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import restore_from
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 from elmo.pretrain.step.trainer_state import tensors_of
@@ -43,7 +43,7 @@ def _metrics(run: Path) -> list[dict[str, Any]]:
 def test_a_run_leaves_metrics_checkpoints_and_a_model(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    model = pretrain(recipe, data, tmp_path / "run")
+    model = train(data, tmp_path / "run", recipe).model
     steps = [line for line in _metrics(tmp_path / "run") if "loss" in line]
     assert [line["step"] for line in steps] == list(range(1, len(steps) + 1))
     assert {"step", "epoch", "loss"} <= set(steps[0])
@@ -59,26 +59,26 @@ def test_a_run_leaves_metrics_checkpoints_and_a_model(
 def test_a_run_does_not_go_on_with_other_text_of_the_same_words(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, max_steps=2))
     text = tmp_path / "other.txt"
     text.write_text("the cat sat on the mat\n" * 60, encoding="utf-8")
     limit = data.max_characters_per_token
     settings = CorpusSettings(vocabulary=str(data.folder / "vocab.txt"), max_characters_per_token=limit)
     prepare([text], tmp_path / "other", settings, valid=[text])
     with pytest.raises(ConfigError, match=r"run: the run was started on other data"):
-        resume(TrainingData.open(tmp_path / "other"), tmp_path / "run", config=replace(recipe, max_steps=4))
+        train(TrainingData.open(tmp_path / "other"), tmp_path / "run", replace(recipe, max_steps=4))
     moved = shutil.copytree(data.folder, tmp_path / "moved")
-    resume(TrainingData.open(moved), tmp_path / "run", config=replace(recipe, max_steps=4))
+    train(TrainingData.open(moved), tmp_path / "run", replace(recipe, max_steps=4))
 
 
 def test_a_run_does_not_go_on_with_the_same_text_in_other_shards(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, max_steps=2))
     texts = [tmp_path / "train.txt"], [tmp_path / "valid.txt"]
     prepare(texts[0], tmp_path / "other", CorpusSettings(tokens_per_shard=22), valid=texts[1])
     with pytest.raises(ConfigError, match=r"tokens_per_shard = 20, but these have 22.* read twice or left out"):
-        resume(TrainingData.open(tmp_path / "other"), tmp_path / "run", config=replace(recipe, max_steps=4))
+        train(TrainingData.open(tmp_path / "other"), tmp_path / "run", replace(recipe, max_steps=4))
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -86,19 +86,19 @@ def test_the_ties_of_a_softmax_and_the_order_of_the_text_can_not_be_changed(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, tied: bool
 ) -> None:
     words = replace(recipe, characters="none", tie_softmax=tied, max_steps=2)
-    pretrain(words, data, tmp_path / "run")
+    train(data, tmp_path / "run", words)
     for change in ({"tie_softmax": not tied}, {"seed": 7}):
         (name, value), before = next(iter(change.items())), (tmp_path / "run" / "config.json").read_bytes()
         with pytest.raises(ConfigError, match=f"{name} is {value}, but the checkpoint was trained with"):
-            resume(data, tmp_path / "run", config=replace(words, max_steps=4, **change))
+            train(data, tmp_path / "run", replace(words, max_steps=4, **change))
         assert (tmp_path / "run" / "config.json").read_bytes() == before
-    resume(data, tmp_path / "run", config=replace(words, max_steps=4))
+    train(data, tmp_path / "run", replace(words, max_steps=4))
 
 
 def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(recipe, data, tmp_path / "whole")
+    train(data, tmp_path / "whole", recipe)
     plain_step = Trainer.step
 
     def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -108,9 +108,9 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match="stopped at step 5 .*--resume"):
-        pretrain(recipe, data, tmp_path / "stopped")
+        train(data, tmp_path / "stopped", recipe)
     monkeypatch.setattr(Trainer, "step", plain_step)
-    resume(data, tmp_path / "stopped")
+    train(data, tmp_path / "stopped")
     assert _metrics(tmp_path / "stopped") == _metrics(tmp_path / "whole")
     one, other = read(tmp_path / "whole" / "model"), read(tmp_path / "stopped" / "model")
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
@@ -118,16 +118,16 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(recipe, data, tmp_path / "whole")
+    train(data, tmp_path / "whole", recipe)
     script = (
-        "import sys, time; from pathlib import Path; from elmo.pretrain.run.loop import pretrain;"
+        "import sys, time; from pathlib import Path; from elmo.pretrain.run.training import train;"
         "from elmo.pretrain.run.run_folder import RunFolder; from elmo.corpus.shards import TrainingData;"
         "from elmo.pretrain.step.trainer import Trainer;"
         "plain = Trainer.step;"
         # The fifth step never comes: however fast the machine is, the run is killed in the middle.
         "Trainer.step = lambda trainer, *rest: plain(trainer, *rest) if trainer.step_number < 4 else time.sleep(600);"
         "run = RunFolder(Path(sys.argv[1]));"
-        "pretrain(run.config(), TrainingData.open(sys.argv[2]), Path(sys.argv[3]))"
+        "train(TrainingData.open(sys.argv[2]), Path(sys.argv[3]), run.config())"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "whole"), str(data.folder), str(tmp_path / "killed")]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -138,7 +138,7 @@ def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainCo
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert not (run.path / "model").exists()
-    resume(data, tmp_path / "killed")
+    train(data, tmp_path / "killed")
     assert _metrics(tmp_path / "killed") == _metrics(tmp_path / "whole")
 
 
@@ -146,13 +146,13 @@ def test_settings_given_when_resuming_stay_for_later_resumptions(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     first = replace(recipe, max_steps=4, learning_rate=0.1)
-    pretrain(first, data, tmp_path / "run")
+    train(data, tmp_path / "run", first)
     run = RunFolder(tmp_path / "run")
     second = replace(first, max_steps=8, learning_rate=0.01)
-    resume(data, run.path, config=replace(second, max_steps=6))
-    resume(data, run.path, config=second)
+    train(data, run.path, replace(second, max_steps=6))
+    train(data, run.path, second)
     assert run.config() == second
-    resume(data, run.path)  # another hop, with nothing given
+    train(data, run.path)  # another hop, with nothing given
     rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
     assert rates == {step: 0.1 if step <= 4 else 0.01 for step in range(1, 9)}
     history = {path.name: json.loads(path.read_text()) for path in sorted(run.path.glob("config.step-*.json"))}
@@ -167,7 +167,7 @@ def test_settings_given_when_resuming_stay_for_later_resumptions(
 def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, max_steps=4))
     plain = Trainer.step
 
     def killed(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -180,8 +180,8 @@ def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
         for rate in (0.02, 0.03):
             with pytest.raises(KeyboardInterrupt):
                 changed = replace(recipe, max_steps=8, learning_rate=rate, save_every=4)
-                resume(data, tmp_path / "run", config=changed)
-    resume(data, tmp_path / "run")
+                train(data, tmp_path / "run", changed)
+    train(data, tmp_path / "run")
     run = RunFolder(tmp_path / "run")
     rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
     assert rates == {step: recipe.learning_rate if step <= 4 else 0.03 for step in range(1, 9)}
@@ -194,12 +194,12 @@ def test_another_unroll_keeps_epoch_and_schedule(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, warmup: int
 ) -> None:
     config = replace(recipe, decay="linear", warmup_steps=warmup, evaluate_every=0, save_every=1, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "whole")
-    pretrain(replace(config, max_steps=4), data, tmp_path / "run")
+    train(data, tmp_path / "whole", config)
+    train(data, tmp_path / "run", replace(config, max_steps=4))
     run = RunFolder(tmp_path / "run")
     finer = replace(config, unroll_steps=2)
-    resume(data, run.path, config=replace(finer, max_steps=4))
-    resume(data, run.path, config=finer)
+    train(data, run.path, replace(finer, max_steps=4))
+    train(data, run.path, finer)
     whole, found = ([line for line in _metrics(tmp_path / name) if "loss" in line] for name in ("whole", "run"))
     by_tokens = {line["tokens_read"]: line for line in found}
     assert all(line["epoch"] == by_tokens[line["tokens_read"]]["epoch"] for line in whole[:-1])
@@ -217,9 +217,9 @@ def test_another_unroll_keeps_epoch_and_schedule(
 
 
 def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, max_steps=2))
     with pytest.raises(ConfigError, match="optimizer is 'adamw', but the checkpoint has the state of adagrad"):
-        resume(data, tmp_path / "run", config=replace(recipe, optimizer="adamw"))
+        train(data, tmp_path / "run", replace(recipe, optimizer="adamw"))
     assert RunFolder(tmp_path / "run").config().optimizer == "adagrad"
     assert not list((tmp_path / "run").glob("config.step-*"))
 
@@ -228,15 +228,15 @@ def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: Pr
 def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
 ) -> None:
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run")
-    pretrain(recipe, data, tmp_path / "whole")
+    train(data, tmp_path / "run", replace(recipe, max_steps=4))
+    train(data, tmp_path / "whole", recipe)
     run = RunFolder(tmp_path / "run")
     damaged = run.latest
     (damaged / name).write_bytes((damaged / name).read_bytes()[:40])
     with pytest.raises(WeightFileError, match=f"{damaged.name}.*damaged"):
-        resume(data, run.path, config=recipe)
+        train(data, run.path, recipe)
     shutil.rmtree(damaged)
-    resume(data, run.path, config=recipe)
+    train(data, run.path, recipe)
     plain = [[line for line in _metrics(tmp_path / one) if "settings" not in line] for one in ("run", "whole")]
     assert plain[0] == plain[1]
 
@@ -259,7 +259,7 @@ def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_writte
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(ConfigError, match="needs at least|num_negative_samples must be|There is no such model"):
-        pretrain(replace(recipe, **settings), data, tmp_path / "run")
+        train(data, tmp_path / "run", replace(recipe, **settings))
     assert not (tmp_path / "run").exists()
 
 
@@ -267,7 +267,7 @@ def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_writte
 def test_a_count_may_be_as_large_as_any_setting(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
 ) -> None:
-    pretrain(replace(recipe, epochs=1, **{name: LARGEST_COUNT}), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, epochs=1, **{name: LARGEST_COUNT}))
 
 
 def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
@@ -276,13 +276,13 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="exists already and is not empty"):
-        pretrain(recipe, data, tmp_path / "run")
+        train(data, tmp_path / "run", recipe)
     with pytest.raises(ConfigError, match="there is no run to resume"):
-        resume(data, tmp_path / "elsewhere")
+        train(data, tmp_path / "elsewhere")
 
 
 def test_a_run_reports_its_steps_and_evaluations(tmp_path, recipe, data, recorded_progress):
-    model = pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", progress=recorded_progress)
+    model = train(data, tmp_path / "run", replace(recipe, max_steps=4), progress=recorded_progress).model
     recorded_progress.require({"training": "steps"} | {"evaluating on valid": "sentences"})
     assert [done for done, _ in recorded_progress.stages["training"]] == [0, 1, 2, 3, 4]
     assert recorded_progress.lines[0].startswith("started: 4 steps")
@@ -290,19 +290,19 @@ def test_a_run_reports_its_steps_and_evaluations(tmp_path, recipe, data, recorde
     assert recorded_progress.lines[-1] == f"finished at step 4: {model}"
     assert any("epoch 0." in note and "tokens/s" in note for note in recorded_progress.notes)
     resumed = type(recorded_progress)()
-    resume(data, tmp_path / "run", config=replace(recipe, max_steps=6), progress=resumed)
+    train(data, tmp_path / "run", replace(recipe, max_steps=6), progress=resumed)
     assert [done for done, _ in resumed.stages["training"]] == [4, 5, 6]
 
 
 def test_a_run_that_ends_early_reaches_the_total_that_it_came_to(tmp_path, recipe, data, recorded_progress):
     impatient = replace(recipe, evaluate_every=1, patience=1, learning_rate=1e-9, epochs=30)
-    pretrain(impatient, data, tmp_path / "run", progress=recorded_progress)
+    train(data, tmp_path / "run", impatient, progress=recorded_progress)
     done, total = recorded_progress.stages["training"][-1]
     assert done == total < recorded_progress.stages["training"][0][1]
 
 
 def test_without_an_object_nothing_is_printed(tmp_path, recipe, data, capsys):
-    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, max_steps=2))
     assert capsys.readouterr() == ("", "")
 
 
@@ -313,7 +313,7 @@ def test_validation_sentences_are_spread_over_the_text(data: TrainingData) -> No
 
 
 def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, evaluate_every=3, save_every=100), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, evaluate_every=3, save_every=100))
     last = _metrics(tmp_path / "run")[-1]["step"]
     found = [line for line in _metrics(tmp_path / "run") if "evaluation" in line and line["step"] % 3 == 0]
     best = min(found, key=lambda line: line["mean_perplexity"])
@@ -327,7 +327,7 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     impatient = replace(recipe, patience=2, evaluate_every=3, epochs=500, learning_rate=0.5)
-    model = read(pretrain(impatient, data, tmp_path / "run"))
+    model = read(train(data, tmp_path / "run", impatient).model)
     found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     *before, last_but_one, last = [found[step] for step in sorted(found)]
     assert min(before) <= min(last_but_one, last)
@@ -341,7 +341,7 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     assert model.metadata["tokens_read"] == str(place["tokens_read"]) == str(step * 12)
     assert float(model.metadata["epochs"]) == pytest.approx(place["epoch"], abs=1e-3)
     lines = _metrics(tmp_path / "run")
-    again = read(resume(data, tmp_path / "run"))
+    again = read(train(data, tmp_path / "run").model)
     assert _metrics(tmp_path / "run") == lines
     assert all(np.array_equal(again.tensors[name], best.tensors[name]) for name in best.tensors)
 
@@ -350,8 +350,8 @@ def test_patience_given_when_resuming_waits_for_a_model_that_is_kept(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     rising = replace(recipe, evaluate_every=2, learning_rate=5.0, keep_best=False, max_steps=12, epochs=500)
-    pretrain(rising, data, tmp_path / "run")
-    model = read(resume(data, tmp_path / "run", config=replace(rising, keep_best=True, patience=1, max_steps=200)))
+    train(data, tmp_path / "run", rising)
+    model = read(train(data, tmp_path / "run", replace(rising, keep_best=True, patience=1, max_steps=200)).model)
     found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     run = RunFolder(tmp_path / "run")
     assert run.best_step >= 12  # nothing was kept before
@@ -364,14 +364,14 @@ def test_the_evaluation_at_the_end_of_a_run_that_goes_on_keeps_no_model_from_bei
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     falling = replace(recipe, evaluate_every=4, max_steps=6, epochs=500, patience=1)
-    pretrain(falling, data, tmp_path / "run")
+    train(data, tmp_path / "run", falling)
     log = tmp_path / "run" / "metrics.jsonl"
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     found = {line["step"]: line for line in lines if "evaluation" in line}
     assert (list(found), RunFolder(tmp_path / "run").best_step) == ([4, 6], 4)
     found[6]["mean_perplexity"] = 1.5  # lower than what follows
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    resume(data, tmp_path / "run", config=replace(falling, max_steps=8))
+    train(data, tmp_path / "run", replace(falling, max_steps=8))
     assert [line["step"] for line in _metrics(tmp_path / "run") if "evaluation" in line] == [4, 6, 8]
     assert RunFolder(tmp_path / "run").best_step == 8
 
@@ -380,7 +380,7 @@ def test_a_perplexity_beyond_every_float_does_not_end_a_run(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     wild = replace(recipe, evaluate_every=2, learning_rate=1e4, clip_norm=1e9, max_steps=6)
-    model = read(pretrain(wild, data, tmp_path / "run"))
+    model = read(train(data, tmp_path / "run", wild).model)
     assert model.metadata["valid_mean_perplexity"] == "inf"
     found = [line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line]
     assert found[0] == float("inf")
@@ -394,17 +394,17 @@ def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: Pretra
     text.write_text("a b c\n", encoding="utf-8")
     prepare([text], tmp_path / "no-valid")
     with pytest.raises(ConfigError, match="no validation text"):
-        pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none")
+        train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "none", replace(recipe, patience=2))
     assert not (tmp_path / "none").exists()
-    pretrain(replace(recipe, max_steps=1), TrainingData.open(tmp_path / "no-valid"), tmp_path / "run")
+    train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", replace(recipe, max_steps=1))
     with pytest.raises(ConfigError, match="no validation text"):
-        resume(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", config=replace(recipe, patience=2))
+        train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", replace(recipe, patience=2))
 
 
 def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(recipe, data, tmp_path / "whole")
+    train(data, tmp_path / "whole", recipe)
     steps = [line["step"] for line in _metrics(tmp_path / "whole") if "evaluation" in line]
     plain = loop.evaluate_together
     for name, at in (("regular", steps[0]), ("last", steps[-1])):
@@ -418,29 +418,29 @@ def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
         with monkeypatch.context() as patch:
             patch.setattr(loop, "evaluate_together", stopping)
             with pytest.raises(Interrupted, match=f"stopped at step {at} "):
-                pretrain(recipe, data, tmp_path / name)
-        resume(data, tmp_path / name)
+                train(data, tmp_path / name, recipe)
+        train(data, tmp_path / name)
         assert _metrics(tmp_path / name) == _metrics(tmp_path / "whole")
 
 
 def test_resuming_a_finished_run_computes_nothing_anew(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = pretrain(recipe, data, tmp_path / "run")
+    model = train(data, tmp_path / "run", recipe).model
     before = _metrics(tmp_path / "run")
     monkeypatch.setattr(loop, "evaluate_together", None)
-    assert resume(data, tmp_path / "run") == model
+    assert train(data, tmp_path / "run").model == model
     assert _metrics(tmp_path / "run") == before
 
 
 def test_a_finished_run_without_its_checkpoints_does_not_begin_anew(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    model = train(data, tmp_path / "run", replace(recipe, max_steps=2)).model
     shutil.rmtree(tmp_path / "run" / "checkpoints")
     before = read(model).metadata, _metrics(tmp_path / "run")
     with pytest.raises(ConfigError, match="has a finished model, but its checkpoints are gone.*elmo finetune --model"):
-        resume(data, tmp_path / "run", config=replace(recipe, max_steps=4))
+        train(data, tmp_path / "run", replace(recipe, max_steps=4))
     assert (read(model).metadata, _metrics(tmp_path / "run")) == before
 
 
@@ -473,10 +473,10 @@ def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
         patch.setattr(Trainer, "step", stopping_step)
         patch.setattr(saved_training, "write_checkpoint", slow_write)
         with pytest.raises(KeyboardInterrupt):
-            pretrain(recipe, data, tmp_path / "run")
+            train(data, tmp_path / "run", recipe)
     assert RunFolder(tmp_path / "run").latest.name == "step-00000004"
-    pretrain(recipe, data, tmp_path / "whole")
-    resume(data, tmp_path / "run")
+    train(data, tmp_path / "whole", recipe)
+    train(data, tmp_path / "run")
     assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
 
 
@@ -505,7 +505,7 @@ def test_no_number_stops_with_the_state_before_saved(
         good.step()
     _poisoned(monkeypatch, {5}, where)
     with pytest.raises(TrainingDiverged, match="step 5: .*step-00000004-before-nan.*Resume with a lower") as error:
-        pretrain(replace(recipe, save_every=3), data, tmp_path / "run")
+        train(data, tmp_path / "run", replace(recipe, save_every=3))
     assert "--on-nan skip" in str(error.value)
     run = RunFolder(tmp_path / "run")
     assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
@@ -521,7 +521,7 @@ def test_skipped_steps_leave_the_weights_and_are_counted(
 ) -> None:
     _poisoned(monkeypatch, {3, 4}, "gradient")
     config = replace(recipe, on_nan="skip", max_skipped_steps=2, save_every=1, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "run")
+    train(data, tmp_path / "run", config)
     skipped = [line["step"] for line in _metrics(tmp_path / "run") if "skipped" in line]
     assert skipped == [3, 4]
     steps = [line["step"] for line in _metrics(tmp_path / "run") if "loss" in line or "skipped" in line]
@@ -530,13 +530,13 @@ def test_skipped_steps_leave_the_weights_and_are_counted(
     two, four = (read(checkpoints / f"step-0000000{step}" / "model") for step in (2, 4))
     assert all((two.tensors[name] == four.tensors[name]).all() for name in two.tensors)
     with pytest.raises(TrainingDiverged, match="step 4"):
-        pretrain(replace(config, max_skipped_steps=1), data, tmp_path / "stopped")
+        train(data, tmp_path / "stopped", replace(config, max_skipped_steps=1))
 
 
 def test_the_person_is_told_and_the_log_has_it(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pretrain(recipe, data, tmp_path / "run", progress=True)
+    train(data, tmp_path / "run", recipe, progress=True)
     told = capsys.readouterr()
     assert told.out == ""
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
@@ -551,7 +551,7 @@ def test_the_person_is_told_and_the_log_has_it(
 
 
 def test_an_exact_loss_is_not_called_sampled(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, softmax="full", max_steps=2), data, tmp_path / "run")
+    train(data, tmp_path / "run", replace(recipe, softmax="full", max_steps=2))
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
     assert re.search(r"epoch \d+\.\d+, loss \d+\.\d+, ", log)
     assert "sampled" not in log
@@ -569,7 +569,7 @@ def test_a_signal_while_the_model_is_built_leaves_nothing_behind(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "__init__", stopping)
         with pytest.raises(Interrupted, match="stopped by signal 15 before the first step"):
-            pretrain(recipe, data, tmp_path / "run")
+            train(data, tmp_path / "run", recipe)
     assert not (tmp_path / "run").exists()
 
 
@@ -586,7 +586,7 @@ def test_tensorboard_has_the_curves(data: TrainingData, recipe: PretrainConfig, 
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", log_to="tensorboard")
+    train(data, tmp_path / "run", replace(recipe, max_steps=4), log_to="tensorboard")
     events = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
     curve = [(event.step, event.value) for event in events.Scalars("sampled loss/mean")]
@@ -600,7 +600,7 @@ def test_without_tensorboard_the_line_to_install_it_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[tensorboard\]'"):
-        pretrain(recipe, data, tmp_path / "run", log_to="tensorboard")
+        train(data, tmp_path / "run", recipe, log_to="tensorboard")
     assert not (tmp_path / "run").exists()
 
 
@@ -609,7 +609,7 @@ def test_every_evaluation_sees_the_weights_of_its_own_step(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, optimizer: str
 ) -> None:
     config = replace(recipe, optimizer=optimizer, learning_rate=0.05, evaluate_every=2, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "run")
+    train(data, tmp_path / "run", config)
     sentences = list(validation_sentences(data, 0))
     told = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     for folder in RunFolder(tmp_path / "run").checkpoints.glob("step-*"):

@@ -16,8 +16,8 @@ from elmo.disk import folder_lock
 from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.pretrain.run import saved_training
-from elmo.pretrain.run.loop import resume
 from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 from elmo.pretrain.step.trainer_state import tensors_of
@@ -286,5 +286,5 @@ def test_a_run_under_way_is_left_alone(tmp_path, recipe, data, monkeypatch):
     (run.path / ".config.json.0123456789ab.unfinished").write_text("")  # being written
     with locked(run.path, "run"):
         with pytest.raises(OutputError, match="another 'elmo pretrain' or 'elmo finetune' is at work there"):
-            resume(data, run.path)
+            train(data, run.path)
         assert ".config.json.0123456789ab.unfinished" in {entry.name for entry in run.path.iterdir()}

@@ -13,7 +13,7 @@ from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.native.read import read
 
@@ -45,7 +45,7 @@ def _brute_nats(bilm: BiLM, head: LMHead, direction: str) -> float:
 def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
 ) -> None:
-    folder = pretrain(replace(recipe, **KINDS[kind], max_steps=3), data, tmp_path / "run")
+    folder = train(data, tmp_path / "run", replace(recipe, **KINDS[kind], max_steps=3)).model
     bilm, head = BiLM.from_pretrained(folder), LMHead.from_checkpoint(read(folder))
     if kind == "tied words":
         assert torch.equal(head.weight, bilm.token_encoder.word_embedding[1:])
@@ -61,9 +61,9 @@ def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
 ) -> None:
     config = replace(recipe, **KINDS[kind], max_steps=4)
-    whole = read(pretrain(config, data, tmp_path / "whole"))
-    pretrain(replace(config, max_steps=2), data, tmp_path / "run")
-    again = read(resume(data, tmp_path / "run", config=config))
+    whole = read(train(data, tmp_path / "whole", config).model)
+    train(data, tmp_path / "run", replace(config, max_steps=2))
+    again = read(train(data, tmp_path / "run", config).model)
     assert again.token_map == whole.token_map
     for one, other in ((again.tensors, whole.tensors), (again.softmax, whole.softmax)):
         assert one.keys() == other.keys()

@@ -26,8 +26,8 @@ from elmo.disk.json_file import read_record, read_toml, write_json
 from elmo.errors import ConfigError
 from elmo.lm.named_model import log_probabilities
 from elmo.ops.native.threads import num_threads
-from elmo.pretrain.run.finetune import finetune, resume_finetuning
 from elmo.pretrain.run.run_folder import FINETUNING_FILE
+from elmo.pretrain.run.training import train
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.environment import provenance
 from elmo.tasks.registry import find
@@ -108,10 +108,9 @@ def tuned(model: str, bilm: str, text: dict[str, Path], folder: Path, seed: int)
         settings = CorpusSettings(vocabulary=model)
         prepare(text["train"], folder / "data", settings, valid=text["dev"], resume=True, progress=True)
     data = TrainingData.open(folder / "data")
-    if run.is_dir():
-        return resume_finetuning(data, run, progress=True).model
     # `compared` measures all of the dev text.
-    return finetune(model, data, run, config=FinetuneConfig(seed=seed, comparison_sentences=1), progress=True).model
+    config = FinetuneConfig(seed=seed, comparison_sentences=1)
+    return train(data, run, config, model=model, progress=True).model
 
 
 def compared(model: str, models: Sequence[Path], text: Path) -> dict[str, Any]:

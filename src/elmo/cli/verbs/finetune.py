@@ -19,7 +19,7 @@ from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
     from elmo.corpus.shards import TrainingData
-    from elmo.pretrain.run.finetune import Finetuned
+    from elmo.pretrain.run.loop import Trained
 
 _OTHER_VOCABULARY = "Prepare it with --vocabulary of a model of its language, and continue that model."
 
@@ -51,25 +51,20 @@ def main(argv: list[str]) -> int:
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             from elmo.corpus.shards import TrainingData
-            from elmo.pretrain.run.finetune import finetune, resume_finetuning
             from elmo.pretrain.run.loop import beginning
+            from elmo.pretrain.run.run_folder import RunFolder
+            from elmo.pretrain.run.training import train
 
+            run = RunFolder(arguments.output, ranks)
+            run.require_begun() if arguments.resume else run.require_free()
             with beginning(ranks, flag):
                 data = TrainingData.open(arguments.data)
                 if ranks.is_first:
                     _warn_of_data(data)
             watching = arguments.machine.watching(ranks)
-            if arguments.resume:
-                found = resume_finetuning(data, arguments.output, **watching)
-            else:
-                found = finetune(
-                    arguments.model,
-                    data,
-                    arguments.output,
-                    config=arguments.recipe,
-                    old_text=arguments.old,
-                    **watching,
-                )
+            found = train(
+                data, arguments.output, arguments.recipe, model=arguments.model, old_text=arguments.old, **watching
+            )
             if ranks.is_first:
                 report = {**asdict(found), "model": str(found.model)}
                 machine = arguments.machine
@@ -85,7 +80,7 @@ def _warn_of_data(data: "TrainingData") -> None:
     print_first_look(look, data.vocabulary.words, quiet=True, other_model=_OTHER_VOCABULARY, composes=False)
 
 
-def _table(found: "Finetuned") -> str:
+def _table(found: "Trained") -> str:
     rows = [["perplexity", "before", "after", "change"]]
     for name, before in found.before.items():
         for direction in ("forward", "backward", "mean"):

@@ -99,23 +99,23 @@ def main(argv: list[str]) -> int:
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
             from elmo.corpus.shards import TrainingData
-            from elmo.pretrain.run import loop
+            from elmo.pretrain.run.loop import beginning
             from elmo.pretrain.run.run_folder import RunFolder
+            from elmo.pretrain.run.training import train
 
-            run = RunFolder(arguments.output)
+            run = RunFolder(arguments.output, ranks)
             # The first rank looks for all: another one could already see what it begins.
             resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
+            if not resumes:
+                run.require_free()
             if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
                 recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given)
-            with loop.beginning(ranks, flag):
+            with beginning(ranks, flag):
                 data = TrainingData.open(arguments.data)
             watching = arguments.machine.watching(ranks)
-            if resumes:
-                model = loop.resume(data, arguments.output, config=recipe, **watching)
-            else:
-                model = loop.pretrain(recipe, data, arguments.output, **watching)
+            found = train(data, arguments.output, recipe, **watching)
             if ranks.is_first:
-                _report(model, arguments.machine)
+                _report(found.model, arguments.machine)
     return 0
 
 

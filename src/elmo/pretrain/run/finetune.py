@@ -7,7 +7,7 @@ describes, the run folder has
     perplexities.json   before and after, on the validation text of the new domain ("valid") and on the old text ("old")
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,13 @@ from elmo.errors import ConfigError, TextError
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
-from elmo.pretrain.run.loop import Loop, beginning, facts_of
+from elmo.pretrain.run.loop import Loop, Trained, facts_of
 from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
-from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
 from elmo.pretrain.step.trainer_state import load_weights
-from elmo.process.progress.report import Progress, following
-from elmo.process.stop_flag import stop_flag
-from elmo.process.torch_settings import training_torch
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.native.names import VOCABULARY_FILE
@@ -38,85 +34,78 @@ from elmo.weights.native.names import VOCABULARY_FILE
 RESULT_FILE = "perplexities.json"
 
 
-@dataclass(frozen=True)
-class Finetuned:
-    """A finished fine-tuning."""
+@dataclass
+class Finetuning:
+    """What is peculiar to the training that continues a model."""
 
-    model: Path
-    """The new model's folder."""
-    before: dict[str, dict[str, float]]
-    """`Perplexity.to_dict` of the original model, by the text's name: "valid", "old"."""
-    after: dict[str, dict[str, float]]
-    """The same for the new model."""
+    data: TrainingData
+    config: FinetuneConfig | None
+    model: hub.Model
+    """To be continued; a run that is resumed has its own, and its own config and old text."""
+    old_text: Path | None
+    facts: dict[str, Any] = field(default_factory=dict)
+    """The content of finetune.json."""
+    texts: dict[str, HeldOut] = field(default_factory=dict)
+    """What is compared before and after: the data's validation text ("valid"), and the old domain's ("old")."""
 
+    def begun(self, ranks: Ranks) -> Trainer:
+        """A trainer before its first step, with the model's weights."""
+        config = self.config or FinetuneConfig()
+        files = hub.resolve(self.model)
+        checkpoint = formats.read(files)
+        trainer = _trainer_of(checkpoint, self.data, config, files, ranks)
+        old = None if self.old_text is None else str(Path(self.old_text).absolute())
+        self.facts = {
+            "model": str(files),
+            "model_hash": content_hash(checkpoint),
+            "metadata": checkpoint.metadata,
+            "old_text": old,
+            "old_text_sha256": _hash_of(old),
+            "settings": asdict(config),
+        }
+        self.texts = self._held_out(old)
+        return trainer
 
-@training_torch()
-def finetune(
-    model: hub.Model,
-    data: TrainingData,
-    path: Path,
-    *,
-    config: FinetuneConfig | None = None,
-    old_text: Path | None = None,
-    ranks: Ranks | None = None,
-    progress: Progress | bool = False,
-    log_to: LogTo = "files",
-) -> Finetuned:
-    """Continue training a model on prepared data; the run is left in `path`, the new model in `path`/model.
+    def resumed(self, run: RunFolder) -> Trainer:
+        """A trainer as it was at the newest checkpoint."""
+        self.facts = _facts(run)
+        run.require_same_data(self.data.report)
+        _require_same_old_text(run, self.facts)
+        self.texts = self._held_out(self.facts["old_text"])
+        trainer = Trainer(run.config(), self.data, ranks=run.ranks)
+        run.restore(trainer)
+        return trainer
 
-    `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
-    text of the domain that the model came from, read as `elmo perplexity` does by default. `ranks`, `progress`: as for
-    `pretrain`.
-    Raises WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit,
-    OutputError if `path` is not empty, Interrupted when stopped, with everything saved.
-    """
-    config, ranks = config or FinetuneConfig(), ranks or Ranks()
-    run = RunFolder(path, ranks)
-    with stop_flag() as flag, following(progress) as reported:
-        with beginning(ranks, flag):
-            run.require_free()
-            curve_writer(log_to)  # installed?
-            files = hub.resolve(model)
-            checkpoint = formats.read(files)
-            trainer = _trainer_of(checkpoint, data, config, files, ranks)
-            recipe = trainer.config
-            texts = held_out_texts(data, old_text)
-            facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
-            old = None if old_text is None else str(Path(old_text).absolute())
-            facts |= {"old_text": old, "old_text_sha256": _hash_of(old)}
-        run.begin(recipe, {"data": data.report})
-        with run.held():
-            run.write_json(FINETUNING_FILE, {**facts, "settings": asdict(config)})
-            run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
-            with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
-                return _train(Loop(run, trainer, watch, flag, texts.get("valid")), texts, config)
+    def noted(self, run: RunFolder, trainer: Trainer, *, is_new: bool) -> dict[str, tuple[Any, Any]]:
+        """Writes what the run needs to be continued; no setting changes."""
+        if is_new:
+            run.write_json(FINETUNING_FILE, self.facts)
+            run.save(trainer, trainer.config.keep_checkpoints)  # from here on the run needs the model no more
+        return {}
 
+    def trained(self, loop: Loop) -> Trained:
+        """All steps, the finished model, and perplexities before and after."""
+        run = loop.run
+        limit = FinetuneConfig.from_dict(self.facts["settings"], str(run.path / FINETUNING_FILE)).comparison_sentences
+        result = run.ranks.on_first(lambda: _read(run.path / RESULT_FILE))
+        if "before" not in result:
+            result = {"before": {name: loop.evaluate(text, limit) for name, text in self.texts.items()}}
+            run.write_json(RESULT_FILE, result)
+        loop.train()
+        result["after"] = {name: loop.evaluate(text, limit) for name, text in self.texts.items()}
+        run.write_json(RESULT_FILE, result)
+        # The original's perplexities are not this model's.
+        kept = {name: value for name, value in self.facts["metadata"].items() if "perplexity" not in name}
+        metadata = kept | {"finetuned_from": self.facts["model"]}
+        metadata |= facts_of(loop.trainer, result["after"].get("valid", {}))
+        return loop.finished(metadata | _comparison(result), before=result["before"], after=result["after"])
 
-@training_torch()
-def resume_finetuning(
-    data: TrainingData,
-    path: Path,
-    *,
-    ranks: Ranks | None = None,
-    progress: Progress | bool = False,
-    log_to: LogTo = "files",
-) -> Finetuned:
-    """Continue from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
-    ranks = ranks or Ranks()
-    run = RunFolder(path, ranks)
-    with stop_flag() as flag, following(progress) as reported:
-        run.require_begun()
-        with run.held():
-            with beginning(ranks, flag):
-                facts = _facts(run)
-                config = FinetuneConfig.from_dict(facts["settings"], str(path / FINETUNING_FILE))
-                run.require_same_data(data.report)
-                texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
-                _require_same_old_text(run, facts)
-                trainer = Trainer(run.config(), data, ranks=ranks)
-                run.restore(trainer)
-            with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
-                return _train(Loop(run, trainer, watch, flag, texts.get("valid")), texts, config)
+    def _held_out(self, old_text: str | None) -> dict[str, HeldOut]:
+        valid = validation(self.data)
+        found = {} if valid is None else {"valid": valid}
+        if old_text is not None:
+            found["old"] = text_file("old", Path(old_text), self.data.vocabulary.words)
+        return found
 
 
 def _hash_of(text: str | None) -> str | None:
@@ -137,31 +126,6 @@ def _require_same_old_text(run: RunFolder, facts: dict[str, Any]) -> None:
             f"{facts['old_text']}: the old text has the SHA-256 {found}, but had {noted} when {run.path} was started: "
             "the perplexities before and after would be of two texts. Restore it, or start another run."
         )
-
-
-def held_out_texts(data: TrainingData, old_text: Path | None) -> dict[str, HeldOut]:
-    """What is compared before and after: the data's validation text ("valid"), and the old domain's ("old")."""
-    valid = validation(data)
-    found = {} if valid is None else {"valid": valid}
-    return found if old_text is None else {**found, "old": text_file("old", old_text, data.vocabulary.words)}
-
-
-def _train(loop: Loop, texts: dict[str, HeldOut], config: FinetuneConfig) -> Finetuned:
-    run, trainer, limit = loop.run, loop.trainer, config.comparison_sentences
-    result = run.ranks.on_first(lambda: _read(run.path / RESULT_FILE))
-    if "before" not in result:
-        result = {"before": {name: loop.evaluate(text, limit) for name, text in texts.items()}}
-        run.write_json(RESULT_FILE, result)
-    loop.train()
-    result["after"] = {name: loop.evaluate(text, limit) for name, text in texts.items()}
-    run.write_json(RESULT_FILE, result)
-    facts = _read(run.path / FINETUNING_FILE)
-    # The original's perplexities are not this model's.
-    kept = {name: value for name, value in facts["metadata"].items() if "perplexity" not in name}
-    metadata = kept | {"finetuned_from": facts["model"]} | facts_of(trainer, result["after"].get("valid", {}))
-    model = run.finish(trainer, metadata | _comparison(result))
-    loop.watch.say(f"finished at step {trainer.step_number}: {model}")
-    return Finetuned(model, result["before"], result["after"])
 
 
 def _trainer_of(

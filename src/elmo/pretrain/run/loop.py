@@ -6,104 +6,37 @@ before anything depends on it.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, Interrupted, OutputError, WeightFileError
+from elmo.errors import Interrupted, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.pretrain.ranks.distributed import FirstFailed, Ranks
-from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
+from elmo.pretrain.run.held_out import HeldOut, evaluate_together
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
-from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
-from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.settings.memory import require_memory
+from elmo.pretrain.run.watch import Watch
 from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.pretrain.step.trainer_state import load_weights
-from elmo.process.progress.report import Progress, following
-from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.process.torch_settings import few_host_threads, training_torch
+from elmo.process.stop_flag import StopFlag, StopRequested
+from elmo.process.torch_settings import few_host_threads
 from elmo.weights.native.read import read as read_checkpoint
 
 _PLACE_OF_LINE = ("step", "epoch", "tokens_read", "evaluation")
 
 
-@training_torch()
-def pretrain(
-    config: PretrainConfig,
-    data: TrainingData,
-    path: Path,
-    *,
-    ranks: Ranks | None = None,
-    progress: Progress | bool = False,
-    log_to: LogTo = "files",
-) -> Path:
-    """Train from the beginning; returns the finished model's folder.
+@dataclass(frozen=True)
+class Trained:
+    """A finished training."""
 
-    `path`: the run folder to make, see `run_folder.py`. `ranks`: this process's place among those of the run, as
-    `distributed.joined` gives it; None: the only one, on a CPU. `progress`: receives the steps of the training,
-    the sentences of each evaluation and, as lines, their results; True: bars on stderr. `log_to="tensorboard"`: curves
-    too. Raises ConfigError, with nothing written, for settings that don't fit the data or the machine;
-    Interrupted when stopped by SIGTERM or Ctrl-C, with everything saved; TrainingDiverged when the loss is not finite;
-    PeerLost when another rank is gone.
-    """
-    ranks = ranks or Ranks()
-    run = RunFolder(path, ranks)
-    with stop_flag() as flag, following(progress) as reported:
-        with beginning(ranks, flag):
-            ranks.rows(config.batch_size)  # enough rows?
-            _check_patience(config, data)
-            run.require_free()
-            curve_writer(log_to)  # installed?
-            require_memory(config, data, ranks)
-            trainer = Trainer(config, data, ranks=ranks)
-        run.begin(config, {"data": data.report})
-        with run.held():
-            return _train(run, trainer, flag, reported, log_to)
-
-
-@training_torch()
-def resume(
-    data: TrainingData,
-    path: Path,
-    *,
-    config: PretrainConfig | None = None,
-    ranks: Ranks | None = None,
-    progress: Progress | bool = False,
-    log_to: LogTo = "files",
-) -> Path:
-    """Continue from the newest checkpoint; returns the finished model's folder.
-
-    `config` replaces the run's recipe, for this and all later resumptions; architecture, tie_softmax, batch_size,
-    optimizer and seed must stay as they are, and so must the texts that `data` was prepared from and their order
-    (ConfigError). Bit for bit with as many ranks as before; with another number up to rounding, and no token is read
-    twice or left out.
-    """
-    ranks = ranks or Ranks()
-    run = RunFolder(path, ranks)
-    with stop_flag() as flag, following(progress) as reported:
-        run.require_begun()
-        with run.held():
-            with beginning(ranks, flag):
-                run.require_pretraining()
-                run.require_same_data(data.report)
-                if config is not None:
-                    _check_patience(config, data)
-                    require_memory(config, data, ranks)
-                trainer = Trainer(config or run.config(), data, ranks=ranks)
-                run.restore(trainer)
-            changes = {} if config is None else run.change_config(config, trainer.step_number)
-            return _train(run, trainer, flag, reported, log_to, changes)
-
-
-def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
-    if config.patience and validation(data) is None:
-        raise ConfigError(
-            f"patience is {config.patience}, but the data has no validation text whose perplexity could stop falling. "
-            "Prepare it again with --valid or --valid-share, or set patience to 0."
-        )
+    model: Path
+    """The model's folder."""
+    before: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of a fine-tuning: `Perplexity.to_dict` of the original model, by the text's name: "valid", "old"."""
+    after: dict[str, dict[str, float]] = field(default_factory=dict)
+    """The same for the new model."""
 
 
 @contextmanager
@@ -122,26 +55,6 @@ def beginning(ranks: Ranks, flag: StopFlag) -> Iterator[None]:
         raise Interrupted(
             f"stopped by signal {signal} before the first step, so there was nothing to save. Run the command again."
         )
-
-
-def _train(
-    run: RunFolder,
-    trainer: Trainer,
-    flag: StopFlag,
-    progress: Progress,
-    log_to: LogTo,
-    changes: Mapping[str, tuple[Any, Any]] | None = None,
-) -> Path:
-    valid = validation(trainer.data)
-    with Watch(run, trainer, progress=progress, log_to=log_to) as watch:
-        if changes:
-            watch.settings_changed(changes)
-        loop = Loop(run, trainer, watch, flag, valid)
-        loop.train()
-        figures = loop.take_best() if loop.out_of_patience else loop.evaluate(valid) if valid is not None else {}
-        model = run.finish(trainer, facts_of(trainer, figures))
-        watch.say(f"finished at step {trainer.step_number}: {model}")
-        return model
 
 
 class Loop:
@@ -203,6 +116,16 @@ class Loop:
             raise
         self.watch.evaluated(text.name, found)
         return found.to_dict()
+
+    def evaluate_whole(self) -> dict[str, float]:
+        """The figures of the whole held-out text; none without one."""
+        return {} if self.held_out is None else self.evaluate(self.held_out)
+
+    def finished(self, metadata: dict[str, str], **perplexities: dict[str, dict[str, float]]) -> Trained:
+        """Write the finished model. `perplexities`: `before` and `after`."""
+        model = self.run.finish(self.trainer, metadata)
+        self.watch.say(f"finished at step {self.trainer.step_number}: {model}")
+        return Trained(model, **perplexities)
 
     def save(self, *, is_best: bool = False) -> None:
         """Leave a checkpoint."""
