@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from elmo.embed.chosen_network import chosen_type
 from elmo.embed.embedder import Embedder
-from elmo.embed.network import chosen_type
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.ops import native

@@ -32,7 +32,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cache = TokenCache(4 * BYTES_PER_WORD, DIM, empty)
+        self.cache = TokenCache(4 * BYTES_PER_WORD, empty)
         self.order: list[str] = []
 
     @rule(words=WORDS)
@@ -69,7 +69,7 @@ TestCacheMachine.settings = settings(max_examples=60, stateful_step_count=30)
 
 
 def test_a_word_that_another_thread_added_meanwhile_is_left_alone():
-    cache = TokenCache(100 * BYTES_PER_WORD, DIM, empty)
+    cache = TokenCache(100 * BYTES_PER_WORD, empty)
     cache.add(["a", "b"], table_of(["a", "b"]))
     cache.add(["b", "c"], np.concatenate([np.zeros((1, DIM), np.float32), table_of(["c"])]))
     table = empty(3)
@@ -80,7 +80,7 @@ def test_a_word_that_another_thread_added_meanwhile_is_left_alone():
 
 def test_words_too_long_are_not_remembered_and_without_memory_none_is():
     for words, remembered in ((2, ["b", "c"]), (0, [])):
-        cache = TokenCache(words * BYTES_PER_WORD, DIM, empty)
+        cache = TokenCache(words * BYTES_PER_WORD, empty)
         cache.add(["a", "b", "x" * 1000, "c"], table_of(["a", "b", "x" * 1000, "c"]))
         assert list(cache._rows) == remembered
 
@@ -106,7 +106,7 @@ class Disturbed:
 
 
 def test_what_another_thread_does_waits_until_vectors_are_copied():
-    cache = TokenCache(2 * BYTES_PER_WORD, DIM, empty)
+    cache = TokenCache(2 * BYTES_PER_WORD, empty)
     vectors = cache._vectors
     cache._vectors = Disturbed(vectors, cache.clear)
     cache.add(["a", "b"], table_of(["a", "b"]))
@@ -121,7 +121,7 @@ def test_what_another_thread_does_waits_until_vectors_are_copied():
 
 
 def test_an_addition_that_was_cut_off_leaves_no_wrong_vector(monkeypatch):
-    cache = TokenCache(2 * BYTES_PER_WORD, DIM, empty)
+    cache = TokenCache(2 * BYTES_PER_WORD, empty)
     cache.add(["a", "b"], table_of(["a", "b"]))
     with monkeypatch.context() as patch:
         patch.setattr(cache, "_vectors", None)

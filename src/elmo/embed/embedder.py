@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.network import EngineNetwork, Network, chosen_type, in_torch, network_of
-from elmo.embed.results.embedded_text import EmbeddedText, embed_text
+from elmo.embed.chosen_network import chosen_type, in_torch, network_of
+from elmo.embed.network import EngineNetwork, Network
+from elmo.embed.results.embedded_text import EmbeddedText, RawTexts
 from elmo.embed.results.output import OutputType, as_output, require_pandas
 from elmo.embed.results.pooling import Pool, normalized, pooled
 from elmo.embed.states import RowStates, WarmState, require_warm_state
@@ -36,7 +37,7 @@ from elmo.shapes import Float, Int
 from elmo.text.batches import Batch, bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import ModelReader
-from elmo.text.reading.settings import SentenceEnds
+from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.sentence_checks import checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
 from elmo.weights import formats, hub
@@ -342,16 +343,28 @@ class Embedder:
         plain_quotes: bool = True,
         normalize: bool = False,
     ) -> EmbeddedText | list[EmbeddedText]:
-        """The tokens of a raw text, their places in it, and their vectors. See `results.embedded_text.embed_text`."""
-        return embed_text(
-            self,
-            text,
-            layers,
-            tokenizer=tokenizer,
-            sentences=sentences,
-            plain_quotes=plain_quotes,
-            normalize=normalize,
-        )
+        """The tokens of a raw text, their places in it, and their vectors.
+
+        `text`: a string; or a list, a column of a table, an array or a generator of them, which gives a list with an
+        `EmbeddedText` for each, exactly as one by one.
+        `layers`: as in `embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
+        `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is
+        tokenized ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
+        `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they continue
+        over line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes,
+        dashes and ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the
+        text in either case. `normalize`: divide each vector by its L2 norm.
+        Warns with TextWarning, once for each embedder, of text that the model doesn't know as it is: untokenized, with
+        typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
+        Raises ConfigError if text is not a string, and for settings that make no sense.
+        """
+        named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
+        reading = Reading(sentences=sentences, tokenizer=named, plain_quotes=plain_quotes)
+        read = RawTexts.read([text] if isinstance(text, str) else text, reading, own, self.reader)
+        choice, boundaries = LayerChoice.of(layers, self.num_layers), self.boundary_tokens
+        arrays = self.embed(read.sentences, layers, normalize=normalize)
+        found = read.embedded(arrays, boundaries if self.keep_boundaries else None, self._no_tokens(choice))
+        return found[0] if isinstance(text, str) else found
 
     def embed_iter(
         self,
@@ -481,6 +494,10 @@ class Embedder:
             while begun:
                 finish(*begun.popleft())
             return results
+
+    def _no_tokens(self, choice: LayerChoice) -> Float[np.ndarray, "*layers tokens dim"]:
+        """The array of a sentence without tokens."""
+        return np.zeros((*([self.num_layers] if choice.keeps_all else []), 0, self.layer_dim), np.float32)
 
     def with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""

@@ -6,23 +6,17 @@ States are numpy arrays for both: they are small. `torch_network` has the other 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from elmo.config import BiLMConfig
 from elmo.engine.engine import Engine, State
-from elmo.errors import ConfigError
 from elmo.layer_choice import LayerChoice
-from elmo.ops import native
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint, content_hash
-
-if TYPE_CHECKING:
-    from elmo.model.bilm import BiLM
 
 Array = TypeVar("Array")
 
@@ -41,12 +35,10 @@ class Contextualized(NamedTuple, Generic[Array]):
 class Network(Protocol[Array]):
     """One model with factors of one type."""
 
-    dtype: ComputeType
     pads: bool
     """Whether it takes memory and time for the padding of a batch."""
     batches_ahead: int
     """Batches to begin before the vectors of one are waited for."""
-    config: BiLMConfig
     token_map: TokenMap
     """Tokens -> the ids that the model reads."""
 
@@ -152,52 +144,3 @@ class EngineNetwork(Network[np.ndarray]):
     ) -> Callable[[], Float[np.ndarray, "*layers positions dim"]]:
         found = choice.apply(layers)
         return lambda: found
-
-
-def network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:
-    """What computes the model, with factors of products in `dtype`."""
-    if isinstance(model, Checkpoint):
-        return EngineNetwork(model, Engine.from_checkpoint(model, dtype))
-    # Here, because whoever has a biLM has loaded torch, and nobody else must.
-    from elmo.embed.torch_network import TorchNetwork
-
-    return TorchNetwork(model, dtype)
-
-
-def in_torch(checkpoint: Checkpoint, device: str) -> "BiLM":
-    """The model in torch, on `device`, whose weights are not trained."""
-    from elmo.model.bilm import BiLM
-
-    return BiLM.from_checkpoint(checkpoint).to(device).requires_grad_(False)
-
-
-def chosen_type(dtype: str, device: str) -> ComputeType:
-    """`dtype`, or for "auto" bfloat16 where this CPU's native library or this GPU is fast in it, else float32.
-
-    Raises ConfigError for an unknown type, and for int8 on anything but a CPU: there are no such products there.
-    """
-    if dtype == "auto":
-        return "bfloat16" if _is_fast_in_bfloat16(device) else "float32"
-    if dtype == "int8" and device != "cpu":
-        raise ConfigError(
-            f"dtype is 'int8', but the device is {device!r}, which would only imitate it in float32, more slowly "
-            "than float32 itself. Use bfloat16 (or auto) there, or a CPU (device='cpu', --device cpu) for int8."
-        )
-    if dtype not in get_args(ComputeType):
-        raise ConfigError(
-            f"dtype is {dtype!r}, but products are computed in: {', '.join(get_args(ComputeType))}; or auto, which "
-            "takes the fastest that changes next to nothing. Choose one of them."
-        )
-    return dtype  # type: ignore[return-value]
-
-
-def _is_fast_in_bfloat16(device: str) -> bool:
-    if device == "cpu":
-        library = native.library()
-        return library is not None and library.multiplies_bfloat16()
-    if not device.startswith("cuda"):
-        return False
-    import torch
-
-    # From Ampere (8.0) on, NVIDIA's GPUs have units for it.
-    return torch.cuda.get_device_capability(device) >= (8, 0)

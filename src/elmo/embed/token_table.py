@@ -23,11 +23,12 @@ _MAX_CHARACTERS = 64
 class TokenCache(Generic[Array]):
     """Vectors of at most `capacity` words, in at most `num_bytes` bytes.
 
-    `dim`: of a vector; `empty` makes room for a number of them: numpy's or torch's, which are indexed alike.
+    `empty` makes room for a number of them: numpy's or torch's, which are indexed alike.
     """
 
-    def __init__(self, num_bytes: int, dim: int, empty: Callable[[int], Array]) -> None:
-        self.capacity = max(0, num_bytes) // (4 * dim + _BYTES_PER_ENTRY)
+    def __init__(self, num_bytes: int, empty: Callable[[int], Array]) -> None:
+        row: Any = empty(1)
+        self.capacity = max(0, num_bytes) // (4 * row.shape[1] + _BYTES_PER_ENTRY)
         self.hits = 0
         """Tokens found since the cache was made."""
         self.misses = 0
@@ -122,4 +123,4 @@ class TokenTable(Generic[Array]):
             return self.cache
 
     def _new_cache(self, now: Network[Array]) -> TokenCache[Array]:
-        return TokenCache(self._cache_bytes, now.config.projection_size, now.empty)
+        return TokenCache(self._cache_bytes, now.empty)

@@ -9,20 +9,18 @@ import numpy as np
 from elmo.embed.results.output import by_token, column_of_words, objects, require_pandas
 from elmo.embed.results.pooling import Pool, pooled
 from elmo.errors import ConfigError
-from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.text_table import shortened
 from elmo.setting_checks import require_value
 from elmo.shapes import Float32, Int
+from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.placed import PlacedSentence, placed_in
-from elmo.text.reading.settings import Reading, SentenceEnds
+from elmo.text.reading.settings import Reading
 from elmo.text.reading.spans import NOWHERE
 from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
 
 if TYPE_CHECKING:
     import pandas
-
-    from elmo.embed.embedder import Embedder
 
 _SHOWN = 40
 
@@ -81,49 +79,46 @@ class EmbeddedText:
         )
 
 
-def embed_text(
-    embedder: "Embedder",
-    text: str | Iterable[str],
-    layers: Layers = "average",
-    *,
-    tokenizer: str | Tokenize = "auto",
-    sentences: SentenceEnds = "within-lines",
-    plain_quotes: bool = True,
-    normalize: bool = False,
-) -> EmbeddedText | list[EmbeddedText]:
-    """The tokens of a raw text, their places in it, and their vectors.
+@dataclass(frozen=True)
+class RawTexts:
+    """Raw texts, as they were taken apart."""
 
-    `text`: a string; or a list, a column of a table, an array or a generator of them, which gives a list with an
-    `EmbeddedText` for each, exactly as one by one.
-    `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
-    `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is tokenized
-    ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
-    `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they continue over
-    line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes, dashes and
-    ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the text in either
-    case. `normalize`: divide each vector by its L2 norm.
-    Warns with TextWarning, once for each embedder, of text that the model doesn't know as it is: untokenized, with
-    typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
-    Raises ConfigError if text is not a string, and for settings that make no sense.
-    """
-    texts = [text] if isinstance(text, str) else _checked(text)
-    reading = Reading(
-        sentences=sentences,
-        tokenizer=tokenizer if isinstance(tokenizer, str) else "whitespace",
-        plain_quotes=plain_quotes,
-    )
-    reading.check()
-    own = None if isinstance(tokenizer, str) else tokenizer
-    marks = embedder.reader.marks(plain_quotes)
-    places = [list(placed_in(it, reading, own, marks)) for it in texts]
-    tokens = [place.tokens for its in places for place in its]
-    if own is None:
-        embedder.reader.look(texts, tokens, reading)
-    arrays = iter(embedder.embed(tokens, layers, normalize=normalize))
-    found = [
-        _joined(embedder, it, its, [next(arrays) for _ in its], layers) for it, its in zip(texts, places, strict=True)
-    ]
-    return found[0] if isinstance(text, str) else found
+    texts: list[str]
+    places: list[list[PlacedSentence]]
+    """The sentences of each text."""
+
+    @classmethod
+    def read(cls, texts: object, reading: Reading, tokenize: Tokenize | None, reader: ModelReader) -> "RawTexts":
+        """Takes texts apart. `tokenize`: a function of the caller's, instead of the tokenizer of `reading`.
+
+        Warns of what the model doesn't know. ConfigError for what is no text.
+        """
+        checked = _checked(texts)
+        reading.check()
+        marks = reader.marks(reading.plain_quotes)
+        found = cls(checked, [list(placed_in(it, reading, tokenize, marks)) for it in checked])
+        if tokenize is None:
+            reader.look(checked, found.sentences, reading)
+        return found
+
+    @property
+    def sentences(self) -> list[list[str]]:
+        """The tokens of all sentences."""
+        return [place.tokens for places in self.places for place in places]
+
+    def embedded(
+        self,
+        arrays: Iterable[Float32[np.ndarray, "..."]],
+        boundaries: tuple[str, str] | None,
+        empty: Float32[np.ndarray, "*layers 0 dim"],
+    ) -> list[EmbeddedText]:
+        """Each text with its vectors. `boundaries`: the tokens around each sentence that have vectors too; `empty`: the
+        vectors of no token."""
+        rest = iter(arrays)
+        return [
+            _joined(text, places, [empty, *(next(rest) for _ in places)], boundaries)
+            for text, places in zip(self.texts, self.places, strict=True)
+        ]
 
 
 def _checked(texts: object) -> list[str]:
@@ -142,24 +137,19 @@ def _checked(texts: object) -> list[str]:
 
 
 def _joined(
-    embedder: "Embedder",
     text: str,
     places: list[PlacedSentence],
-    arrays: list[Float32[np.ndarray, "*layers tokens dim"]],
-    layers: Layers,
+    arrays: list[Float32[np.ndarray, "..."]],
+    boundaries: tuple[str, str] | None,
 ) -> EmbeddedText:
-    # Not by embedding an empty sentence, which in carry mode would change the state.
-    axes = [embedder.num_layers] if LayerChoice.of(layers, embedder.num_layers).keeps_all else []
-    empty = np.zeros((*axes, 0, embedder.layer_dim), np.float32)
-    tokens = [list(embedder.with_boundaries(place.tokens)) for place in places]
+    tokens, spans = [place.tokens for place in places], [place.spans for place in places]
+    if boundaries is not None:
+        tokens = [[boundaries[0], *row, boundaries[1]] for row in tokens]
+        spans = [np.concatenate([[NOWHERE], row, [NOWHERE]]) for row in spans]
     return EmbeddedText(
         text,
         [token for row in tokens for token in row],
-        np.concatenate([np.empty((0, 2), np.int64), *(_spans(embedder, place) for place in places)]),
+        np.concatenate([np.empty((0, 2), np.int64), *spans]),
         np.repeat(np.arange(len(places)), [len(row) for row in tokens]),
-        np.concatenate([empty, *arrays], axis=-2),
+        np.concatenate(arrays, axis=-2),
     )
-
-
-def _spans(embedder: "Embedder", place: PlacedSentence) -> Int[np.ndarray, "tokens 2"]:
-    return np.concatenate([[NOWHERE], place.spans, [NOWHERE]]) if embedder.keep_boundaries else place.spans
