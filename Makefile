@@ -71,5 +71,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed paper/pyproject.toml
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev,analysis,static]' -e paper
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev,static]' -e paper
 	touch $@

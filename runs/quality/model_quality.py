@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from elmo.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
 
 from elmo import Embedder
 from elmo.analysis.measures import unit
@@ -29,6 +28,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights import formats, hub
+from elmo_paper.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
 
 SENTENCES, SHORTEST, LONGEST = 400, 5, 40
 Word = tuple[str, str]

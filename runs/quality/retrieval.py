@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from elmo import Embedder, maxsim
-from elmo.analysis.measures import between, unit
+from elmo.analysis.measures import unit
 from elmo.analysis.record import begun
 from elmo.disk.json_file import write_json
 from elmo.errors import ElmoError, TextError
 from elmo.static.vectors import vectors_for_words
+from elmo_paper.analysis.measures import between
 
 K1, B = 1.2, 0.75
 SHARES = (0.1, 0.2, 0.5, 1.0, 2.0)

@@ -6,7 +6,7 @@
 A sentence is the mean, the maximum and the minimum of its tokens' vectors, each number standardized; the classifier is
 multinomial logistic regression, its regularization chosen on the dev data. Prints a Markdown table of accuracies: each
 file of static vectors, each layer of each biLM, all its layers side by side, and those beside the last static vectors.
-Files are those of `elmo task train sst`. Needs scikit-learn: pip install 'pyelmo[analysis]'.
+Files are those of `elmo task train sst`. Needs scikit-learn: pip install 'pyelmo[scikit-learn]'.
 """
 
 import argparse
@@ -25,7 +25,7 @@ try:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 except ImportError:
-    missing = MissingExtraError("scikit-learn", "analysis", "the linear probe")
+    missing = MissingExtraError("scikit-learn", "scikit-learn", "the linear probe")
     print(missing, file=sys.stderr)
     sys.exit(missing.exit_code)
 

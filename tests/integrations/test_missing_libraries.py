@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = {
     "spacy": ("spacy", "spacy"),
     "spacy_tok2vec": ("spacy", "spacy"),
-    "sklearn": ("sklearn", "analysis"),
+    "sklearn": ("sklearn", "scikit-learn"),
     "sentence_transformers": ("sentence_transformers", "sentence-transformers"),
     "flair": ("flair", "flair"),
     "ray": ("ray", "ray"),

@@ -10,6 +10,7 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.weights.catalogue import bundled_folders
+from elmo_paper.cli.main import main as paper
 from elmo_paper.analysis.senses.inventory import read_inventory
 from elmo_paper.pages import analyses
 from elmo_paper.pages.blocks import filled
@@ -17,6 +18,7 @@ from elmo_paper.pages.records import REPOSITORY
 from elmo_paper.pages.write import WITHOUT_FIGURE, stale
 from elmo_paper.places import ANALYSES, DOCS
 
+PROGRAMS = {"elmo": main, "elmo-paper": paper}
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
 RECORDS = sorted(ANALYSES.glob("*.json"))
 CORPUS = DOCS.parent / "tests" / "analysis" / "senses" / "corpus"
@@ -128,5 +130,6 @@ def test_every_command_runs_in_the_order_of_the_page(place):
     for line in lines:
         if "precision" in line:
             play_corpus(place)
-        words = shlex.split(line)[1:] + (["--least-sentences", "2"] if "geometry" in line else [])
-        assert main(words) == 0, line
+        program, *words = shlex.split(line)
+        words += ["--least-sentences", "2"] if "geometry" in line else []
+        assert PROGRAMS[program](words) == 0, line

@@ -22,7 +22,7 @@ try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
-    raise MissingExtraError("scikit-learn", "analysis", "ElmoVectorizer") from error
+    raise MissingExtraError("scikit-learn", "scikit-learn", "ElmoVectorizer") from error
 
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

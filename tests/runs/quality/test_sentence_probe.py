@@ -72,5 +72,5 @@ def test_without_scikit_learn_the_command_that_installs_it_is_named(files, monke
     monkeypatch.setenv("PYTHONPATH", str(files))
     found = probe(files, "--static", str(files / "known.txt"))
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.endswith("Install it with: pip install 'pyelmo[analysis]'\n")
+    assert found.stderr.endswith("Install it with: pip install 'pyelmo[scikit-learn]'\n")
     assert found.stderr.count("\n") == 1

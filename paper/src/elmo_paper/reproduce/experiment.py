@@ -15,7 +15,7 @@ from typing import Any
 
 from elmo.disk.atomic import write_file
 from elmo.disk.json_file import read_record, write_json
-from elmo.errors import ConfigError, MissingExtraError, OutputError
+from elmo.errors import ConfigError, OutputError
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.process.worker_pool import require_workers
@@ -211,10 +211,7 @@ def _written(
     write_json(files[0], record)
     page = markdown(record, _trainings(record))
     write_file(files[1], page.encode())
-    try:
-        files += draw(record, path)
-    except MissingExtraError as error:
-        progress.say(f"{error}; then run the same command with --resume: nothing is trained again.")
+    files += draw(record, path)
     return Reproduced(record, page, files)
 
 

@@ -37,7 +37,6 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from elmo.process.extra_library import extra_library
 from elmo.tasks.counts import Metric, labelled
 from elmo.tasks.task import MetricKind
 
@@ -158,9 +157,10 @@ def _unbiased(num_units: float) -> float:
 
 
 def _student_t() -> Any:
-    """scipy's distribution. Raises MissingExtraError."""
-    # Here, because it takes a second to import and few verdicts need it.
-    return extra_library("scipy.stats", "torch", "comparing the seeds of two systems").t
+    """scipy's distribution."""
+    from scipy.stats import t  # which takes a second to import, and few verdicts need it
+
+    return t
 
 
 DRAWS = 10_000

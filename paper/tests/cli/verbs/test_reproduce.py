@@ -311,18 +311,6 @@ def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
 
-def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
-    arguments, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main(arguments("table3", "out", "--seeds", "1", "--epochs", "1")) == 0
-    told = capsys.readouterr().err
-    assert told.index("pip install 'pyelmo[analysis]'") < told.index("cell 1")
-    assert "run the same command with --resume: nothing is trained again" in told
-    assert (tmp_path / "out" / "table3.md").is_file()
-    assert not list((tmp_path / "out").glob("*.png"))
-
-
 @pytest.mark.parametrize(
     ("experiment", "flags", "message"),
     [

@@ -67,7 +67,7 @@ export function codeOf(state, model) {
     computation: [`steps = explored.computation(${marked[Math.min(state.follow, marked.length - 1)]})`, "print(steps.letters)", "print(steps.layers)"],
   };
   const commands = {
-    neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo analyze neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}${noun(0) ? ` --noun ${shell(noun(0))}` : ""}`],
+    neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}${noun(0) ? ` --noun ${shell(noun(0))}` : ""}`],
     map: [], compare: [], computation: [],
     gap: pair.map((one) => `elmo substitutes ${state.model} ${shell(bracketed(one))}`),
   };
