@@ -36,7 +36,6 @@ test-integrations: $(VENV)/.installed-dev
 
 # The documentation as a site, in an environment of its own: build/site/site/index.html.
 docs: .venvs/docs/.installed $(VENV)/.installed-dev
-	$(BIN)/elmo explore --export build/explorer --answers-only --force --quiet
 	$(BIN)/elmo explore --export build/live-explorer --force --quiet
 	.venvs/docs/bin/python docs/site/build.py
 

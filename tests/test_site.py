@@ -134,7 +134,7 @@ def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, browser: Any, width: int) -> None:
-    if not (site / "explorer-page.html").is_file():
+    if not (site / "live-explorer/index.html").is_file():
         pytest.skip("needs the explorer's exported page, which `make docs` makes")
     foreign, said = [], []
     with served(site) as address:
@@ -176,13 +176,12 @@ class QuietHandler(SimpleHTTPRequestHandler):
 def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_there_is_none(load_script) -> None:
     build = load_script("docs/site/build.py")
     text = (DOCS / "index.md").read_text(encoding="utf-8")
-    shown, plain = (build.landing(text, page) for page in ("explorer-page.html", None))
+    shown, plain = (build.landing(text, page) for page in ("live-explorer/index.html", None))
     assert shown.startswith("---\nhide: [navigation, toc]\n---\n") and shown.count("<iframe") == 1
     assert "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
     assert shown.endswith(text[text.index("| I want to |") :])
-    live = build.landing(text, "live-explorer/index.html")
-    assert "[Try it in your browser](live-explorer/index.html)" in live
-    assert "[Try it in your browser](explorer.md)" in shown  # which says how to get a page that computes
+    assert "[Try it in your browser](live-explorer/index.html)" in shown
+    assert "[Try it in your browser](explorer.md)" in plain
 
 
 @pytest.mark.slow

@@ -9,9 +9,8 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
-- one-file.md shows src/elmo/reference.py; explorer.md shows the page of answers that `elmo explore --export
-  build/explorer --answers-only` has made before, if it has, and leads to the one that computes, in build/live-explorer,
-  which the first page shows.
+- one-file.md shows src/elmo/reference.py; explorer.md and the first page show the page that `elmo explore --export
+  build/live-explorer` has made before, if it has.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -44,16 +43,15 @@ HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "ch
 # Columns that a block of code has on a page.
 _WIDTH = 80
 # What `elmo explore --export` has made, and where docs/explorer.md shows it.
-EXPLORER = ROOT / "build/explorer/index.html"
-LIVE_EXPLORER = ROOT / "build/live-explorer"
+EXPLORER = ROOT / "build/live-explorer"
+_EXPLORER_PAGE = "live-explorer/index.html"
 _PLACE_OF_EXPLORER = "<!-- the explorer -->"
 _PLACE_OF_FILE = "<!-- the file -->"
-_FRAME = """<iframe src="explorer-page.html" title="The explorer with its examples" loading="lazy"
+_FRAME = f"""<iframe src="{_EXPLORER_PAGE}" title="The explorer" loading="lazy"
 style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 
-This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html)."""
-_LIVE = """For sentences of your own, open [the page that computes in your browser](live-explorer/index.html): it loads
-20 MB for each model that you look at, and nothing is sent anywhere."""
+This is the page itself, exported: it computes in your browser, loads 20 MB for each model that you look at, and sends
+nothing anywhere. [Open it in a window of its own]({_EXPLORER_PAGE})."""
 # The first page: without columns beside it, and with the explorer in place of its picture.
 _NO_COLUMNS = "---\nhide: [navigation, toc]\n---\n\n"
 _LANDING_FRAME = '<iframe src="{page}" title="The explorer"></iframe>'
@@ -79,25 +77,16 @@ def stage(folder: Path) -> None:
         (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
     source = (ROOT / "src/elmo/reference.py").read_text(encoding="utf-8")
     _put(folder / "docs/one-file.md", _PLACE_OF_FILE, f"## The file\n\n```python\n{source}```")
-    has_explorer = EXPLORER.is_file()
+    has_explorer = (EXPLORER / "index.html").is_file()
     if has_explorer:
-        _show_explorer(folder / "docs")
-    live, kept = "live-explorer/index.html", "explorer-page.html"
-    explorer = live if has_explorer and (folder / "docs" / live).is_file() else kept if has_explorer else None
+        _put(folder / "docs/explorer.md", _PLACE_OF_EXPLORER, _FRAME)
+        shutil.copytree(EXPLORER, folder / "docs/live-explorer")
     first = folder / "docs/index.md"
-    first.write_text(landing(first.read_text(encoding="utf-8"), explorer), encoding="utf-8")
+    first.write_text(landing(first.read_text(encoding="utf-8"), _EXPLORER_PAGE if has_explorer else None), encoding="utf-8")
     shutil.copy(DOCS / "site/look.css", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
-
-
-def _show_explorer(staged: Path) -> None:
-    is_live = (LIVE_EXPLORER / "index.html").is_file()
-    _put(staged / "explorer.md", _PLACE_OF_EXPLORER, f"{_FRAME}\n{_LIVE}" if is_live else _FRAME)
-    shutil.copy(EXPLORER, staged / "explorer-page.html")
-    if is_live:
-        shutil.copytree(LIVE_EXPLORER, staged / "live-explorer")
 
 
 def landing(text: str, explorer: str | None) -> str:
@@ -105,8 +94,7 @@ def landing(text: str, explorer: str | None) -> str:
     found = re.search(r"^(\[.*\))\n\n(!\[.*\))$", text, flags=re.MULTILINE)
     assert found, "docs/index.md has no line of links followed by a picture"
     shown = _LANDING_FRAME.format(page=explorer) if explorer else f"<div markdown>\n\n{found[2]}\n\n</div>"
-    # The page that computes is what one can try; docs/explorer.md begins with one that only shows its examples.
-    leads = found[1].replace("(explorer.md)", f"({explorer})") if explorer and "live" in explorer else found[1]
+    leads = found[1].replace("(explorer.md)", f"({explorer})") if explorer else found[1]
     links = f"<div class='try' markdown>\n\n{leads}\n\n</div>"
     said = text[: found.start()] + links
     return (

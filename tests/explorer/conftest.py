@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from tests.explorer.opened import Opened
@@ -34,8 +35,14 @@ def models() -> dict[str, Explored]:
 
 @pytest.fixture(scope="session")
 def address(models) -> Iterator[str]:
-    """The page over the bundled models, served in a thread."""
-    from elmo.explorer.routes import Page
+    with serving(models) as address:
+        yield address
+
+
+@contextmanager
+def serving(models: dict[str, Explored]) -> Iterator[str]:
+    """The page over some models, served in a thread."""
+    from elmo.explorer.served import Page
     from elmo.serve.app import create_app
     from elmo.serve.listening import Server, bound, url
 

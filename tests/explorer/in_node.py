@@ -4,7 +4,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.chromium import required
 
@@ -32,13 +31,3 @@ def require_equal(found: object, expected: object, place: str = "", **near: floa
         assert found == pytest.approx(expected, **near), place
     else:
         assert found == expected, place
-
-
-def require_equal_steps(found: dict, expected: dict) -> None:
-    """Of a computation, whose numbers have four digits and whose sums are in another order.
-
-    How many filters have their largest window over a byte may differ by two: of windows that are equal but for
-    rounding, either may be the largest.
-    """
-    np.testing.assert_allclose(found.pop("covered"), expected.pop("covered"), atol=2)
-    require_equal(found, expected, rel=1.1e-3, abs=2e-5)

@@ -27,6 +27,24 @@ class Opened:
         """Waits until a view is drawn."""
         self.page.wait_for_selector(f'#view[data-ready^="{view}"]' if view else "#view[data-ready]", timeout=60_000)
 
+    def hold(self, route: str) -> None:
+        """From the next page on, what is asked of the worker by this route waits for `let`."""
+        self.page.add_init_script(
+            f"""window.held = [];
+            window.Worker = class extends Worker {{
+              postMessage(data) {{
+                if (data.route === "{route}") held.push(() => super.postMessage(data));
+                else super.postMessage(data);
+              }}
+            }};"""
+        )
+
+    def let(self, place: int) -> None:
+        """Lets one of the requests that wait be answered."""
+        self.page.wait_for_function(f"() => held.length > {place}")
+        self.page.evaluate(f"held[{place}]()")
+        self.page.wait_for_timeout(500)
+
     def view(self, view: str) -> None:
         self.page.click(f"#tab-{view}")
         self.ready(view)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.browser.served import served
+from tests.explorer import answers
 from tests.explorer.opened import serious_findings
 
 from elmo.explorer.exported import export_file, export_folder
@@ -77,7 +78,7 @@ def check_numbers(page, model) -> None:
     a, b = ([one.inner_text() for one in page.locator(f"[id^=token-{row}-]").all()] for row in (0, 1))
     page.click("#tab-compare")
     page.wait_for_selector('#view[data-ready^="compare"]')
-    table = model.similarity(a, b, None).layers[2]
+    table = answers.similarity(model, a, b, None).layers[2]
     found = [float(text.replace("−", "-")) for text in page.locator(".matrix tbody td").all_inner_texts()]
     assert found == pytest.approx([float(shown(value).replace("−", "-")) for row in table for value in row], abs=0.011)
 
@@ -101,7 +102,7 @@ def test_the_next_visit_has_the_index(browser, exported, models):
         noun = page.input_value("#noun") or None
         tokens = [one.inner_text() for one in page.locator("[id^=token-0-]").all()]
         noun = noun if noun and tokens[int(place)].startswith(noun) else None
-        expected = models["small-ko"].neighbors((tokens, int(place)), 6, None, noun).layers[2].other
+        expected = answers.neighbors(models["small-ko"], (tokens, int(place)), 6, None, noun).layers[2].other
         chips = page.locator(".neighbors .row").nth(3).locator(".cell").first.locator(".chip .word")
         assert chips.all_inner_texts() == [near.tokens[near.position] for near in expected]
         page.close()

@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.explorer import answers
+from tests.explorer.computed import computation
 from tests.explorer.opened import Opened, serious_findings
-
-from elmo.explorer.frozen import export
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -58,17 +58,17 @@ def test_neighbors_are_the_librarys(opened, address, models, model):
     opened.go(f"{address}/explorer#model={model}&lang=en")
     pair = example(models, model)
     noun = models[model].info().examples[0].noun
-    answers = [models[model].neighbors(one, 6, None, noun) for one in pair]
+    found = [answers.neighbors(models[model], one, 6, None, noun) for one in pair]
     expected = [
         f"{near.tokens[near.position]} {shown(near.cosine)}"
         for layer in range(3)
-        for answer in answers
+        for answer in found
         for near in answer.layers[layer].other
     ]
     chips = opened.page.locator(".neighbors .chip").all()
     found = [f"{chip.locator('.word').inner_text()} {chip.locator('.value').inner_text()}" for chip in chips]
     assert found == expected
-    lines = [near for layer in (1, 2) for answer in answers for near in answer.layers[layer].same[:3]]
+    lines = [near for layer in (1, 2) for answer in found for near in answer.layers[layer].same[:3]]
     assert opened.texts(".kwic .value") == [shown(near.cosine) for near in lines]
     assert opened.texts(".kwic .right") == [" ".join(near.tokens[near.position + 1 :]) for near in lines]
 
@@ -76,13 +76,13 @@ def test_neighbors_are_the_librarys(opened, address, models, model):
 def test_a_noun_counts_with_all_its_particles(opened, address, models):
     opened.go(f"{address}/explorer#model=small-ko&lang=en&s=2|그 배우의 연기를 보았다 .")
     page, one = opened.page, (["그", "배우의", "연기를", "보았다", "."], 2)
-    uses = [near.tokens[near.position] for near in models["small-ko"].neighbors(one, 6, None).layers[2].same]
+    uses = [near.tokens[near.position] for near in answers.neighbors(models["small-ko"], one, 6, None).layers[2].same]
     assert set(uses) <= {"연기를"} and page.input_value("#noun") == ""
     page.fill("#noun", "연기")
     page.keyboard.press("Enter")
     page.wait_for_url("**/*noun=*")
     opened.ready("neighbors")
-    expected = models["small-ko"].neighbors(one, 6, None, "연기").layers[2].same[:3]
+    expected = answers.neighbors(models["small-ko"], one, 6, None, "연기").layers[2].same[:3]
     page.wait_for_function("() => !document.querySelector('#view').classList.contains('waiting')")
     shown_uses = page.locator(".neighbors .row").last.locator(".kwic b").all_inner_texts()
     assert shown_uses == [near.tokens[near.position] for near in expected]
@@ -115,12 +115,12 @@ def test_tabs_lie_beside_each_other_on_a_phone(browser, address):
 
 
 def test_the_notes_on_trust_speak_of_the_layer_that_is_shown(opened, address, models):
-    senses = models["small-en"].info().quality.senses
-    for layer, share in enumerate(senses.layers):
+    senses = models["small-en"].info().quality["senses"]
+    for layer, share in enumerate(senses["layers"]):
         opened.page.goto("about:blank")
         opened.go(f"{address}/explorer#lang=en&layer={layer}")
         found = [re.search(r"same meaning (\d+) times", text)[1] for text in opened.texts(".layer-name .right")]
-        assert found == [whole(one) for one in senses.layers]
+        assert found == [whole(one) for one in senses["layers"]]
         for view in ("neighbors", "map"):
             opened.view(view)
             (note,) = opened.texts(".quality")
@@ -128,7 +128,7 @@ def test_the_notes_on_trust_speak_of_the_layer_that_is_shown(opened, address, mo
             assert f"same meaning {whole(share)} times in 100 {by}" in note, (view, note)
     opened.page.click("#layer-mix")
     opened.ready("map mix")
-    assert f"{whole(senses.mean)} times in 100 by the mean" in opened.texts(".quality")[0]
+    assert f"{whole(senses['mean'])} times in 100 by the mean" in opened.texts(".quality")[0]
     opened.page.goto("about:blank")
     opened.go(f"{address}/explorer#lang=en&view=map&layer=mix&weights=1,0.5,0")
     assert "for this mix it has not been measured" in opened.texts(".quality")[0]
@@ -139,18 +139,18 @@ def test_each_view_says_once_how_far_to_trust_it(opened, address, models, model)
     quality = models[model].info().quality
     opened.go(f"{address}/explorer#model={model}&lang=en&view=gap")
     (note,) = opened.texts(".quality")
-    first = [whole(quality.gap.first[side]) for side in ("both", "forward", "backward")]
+    first = [whole(quality["gap"]["first"][side]) for side in ("both", "forward", "backward")]
     assert re.findall(r"(?:first|left|right) (\d+)", note) == first
     assert opened.page.inner_text("#view").count("times in 100") == 1
     opened.view("map")
     assert len(opened.texts(".quality")) == 1
-    if quality.note:
-        assert quality.note["en"] in opened.texts(".quality")[0]
+    if quality["note"]:
+        assert quality["note"]["en"] in opened.texts(".quality")[0]
 
 
 def test_the_mix_has_a_row_of_its_own(opened, address, models):
     opened.go(f"{address}/explorer#layer=mix&weights=0.2,0.5,0.3")
-    answer = models["small-en"].neighbors(example(models)[0], 6, [0.2, 0.5, 0.3])
+    answer = answers.neighbors(models["small-en"], example(models)[0], 6, [0.2, 0.5, 0.3])
     row = opened.page.locator(".neighbors .row").nth(4).locator(".cell").first
     assert row.locator(".chip .value").all_inner_texts() == [shown(near.cosine) for near in answer.layers[3].other]
     opened.page.locator("#weight-1").focus()
@@ -159,7 +159,7 @@ def test_the_mix_has_a_row_of_its_own(opened, address, models):
 
 
 def test_the_map_is_the_librarys_and_moves_with_the_layer(start, models):
-    found = models["small-en"].occurrences(example(models), 300, None)
+    found = answers.occurrences(models["small-en"], example(models), 300, None)
     start.page.emulate_media(reduced_motion="reduce")
     start.view("map")
     assert start.page.locator("svg.map [data-i]").count() == len(found.points)
@@ -193,7 +193,7 @@ def spread(points) -> float:
 
 
 def test_lines_lead_to_the_true_neighbors(start, models):
-    found = models["small-en"].occurrences(example(models), 300, None)
+    found = answers.occurrences(models["small-en"], example(models), 300, None)
     start.page.emulate_media(reduced_motion="reduce")
     start.view("map")
     start.page.locator('[data-i="7"]').dispatch_event("pointerover")
@@ -210,20 +210,20 @@ def test_lines_lead_to_the_true_neighbors(start, models):
 def test_the_table_is_the_librarys(opened, address, models, layer):
     (a, _), (b, _) = example(models)
     opened.go(f"{address}/explorer#view=compare&layer={layer}")
-    table = models["small-en"].similarity(a, b, None).layers[layer]
+    table = answers.similarity(models["small-en"], a, b, None).layers[layer]
     assert opened.texts(".matrix tbody td") == [shown(value) for row in table for value in row]
     assert opened.texts(".matrix tbody th") == list(a)
     assert opened.texts(".matrix thead th") == list(b)
     opened.page.click("#compare-aa")
     opened.page.locator(".matrix tbody td").nth(len(a) ** 2 - 1).wait_for()
-    within = models["small-en"].similarity(a, a, None).layers[layer]
+    within = answers.similarity(models["small-en"], a, a, None).layers[layer]
     assert opened.texts(".matrix tbody td") == [shown(value) for row in within for value in row]
 
 
 def test_words_for_the_gap_are_the_librarys(start, models):
     start.view("gap")
     for row, one in enumerate(example(models)):
-        found = models["small-en"].substitutes(one, 10)
+        found = answers.substitutes(models["small-en"], one, 10)
         for column, side in enumerate((found.forward, found.backward, found.both)):
             listed = start.page.locator(".gap").nth(row).locator(".side").nth(column)
             words = [text.removesuffix(" ✓").strip() for text in listed.locator("li .word").all_inner_texts()]
@@ -235,7 +235,7 @@ def test_words_for_the_gap_are_the_librarys(start, models):
 def test_bars_are_as_long_as_their_probabilities_and_no_number_crosses_one(start, models):
     start.page.emulate_media(reduced_motion="reduce")
     start.view("gap")
-    found = [models["small-en"].substitutes(one, 10) for one in example(models)]
+    found = [answers.substitutes(models["small-en"], one, 10) for one in example(models)]
     sides = [side for one in found for side in (one.forward, one.backward, one.both)]
     lists = start.page.locator(".gap .side").all()
     for listed, side in zip(lists, sides, strict=True):
@@ -254,7 +254,7 @@ def test_bars_are_as_long_as_their_probabilities_and_no_number_crosses_one(start
 def test_the_steps_of_a_computation_are_the_librarys(opened, address, models, model):
     opened.go(f"{address}/explorer#model={model}&view=computation&layer=1&lang=en&follow=1")
     one = example(models, model)[1]
-    found = models[model].computation(one)
+    found = computation(models[model], one)
     ids = [number for letter in found.letters for number in letter.ids]
     assert [int(text.split()[-1]) for text in opened.texts(".ids > span")] == [*ids, 261]
     assert opened.texts(".spelled:not(.mark-of) > b") == list(one[0][one[1]])
@@ -285,7 +285,7 @@ def test_the_mix_of_the_computation_is_that_of_the_other_views(start, models):
         page.keyboard.press("ArrowRight")  # w = (0, 0, 1)
     page.wait_for_url("**/*weights=0.212%2C0.212%2C0.576*")
     start.ready("computation mix")
-    layers = models["small-en"].computation(example(models)[0]).layers
+    layers = computation(models["small-en"], example(models)[0]).layers
     mixed = sum(weight * layer[0] for weight, layer in zip((0.212, 0.212, 0.576), layers, strict=True))
     page.wait_for_function("() => document.querySelector('#mix-worked').textContent.includes('0.58')")
     assert float(page.locator("#mix-worked").inner_text().split("=")[-1].replace("−", "-")) == pytest.approx(
@@ -317,7 +317,7 @@ def test_the_whole_sentence_s_column_keeps_its_numbers_readable(start):
 def test_what_the_top_layer_predicts_leads_to_the_gap(start, models):
     start.view("computation")
     tokens, place = example(models)[0]
-    after = models["small-en"].substitutes((tokens, place + 1), 10).forward.best[0][0]
+    after = answers.substitutes(models["small-en"], (tokens, place + 1), 10).forward.best[0][0]
     assert start.page.locator(".expected").nth(1).locator("li").first.inner_text().startswith(after)
     start.page.click(f"#to-gap-{place + 1}")
     start.ready("gap")
@@ -433,7 +433,7 @@ def check_offline(browser, path: Path, models) -> None:
     for layer in (0, 1, 2):
         page.page.click(f"#layer-{layer}")
         page.ready(f"compare {layer}")
-        table = models["small-en"].similarity(a, b, None).layers[layer]
+        table = answers.similarity(models["small-en"], a, b, None).layers[layer]
         assert page.texts(".matrix tbody td") == [shown(value) for row in table for value in row]
     page.view("map")
     assert page.page.locator("svg.map [data-i]").count() > 20
@@ -442,11 +442,6 @@ def check_offline(browser, path: Path, models) -> None:
     assert page.problems == [] and blocked == []
     assert [url for url in page.requests if url.startswith("http")] == []
     context.close()
-
-
-def test_an_exported_folder_needs_no_server(browser, models, tmp_path):
-    export(models, tmp_path / "page")
-    check_offline(browser, tmp_path / "page" / "index.html", models)
 
 
 @pytest.mark.parametrize("sentence", HOSTILE)
@@ -498,7 +493,3 @@ def test_no_serious_finding_of_axe(browser, address, theme, language):
         page.go(f"{address}/explorer#view={view}&theme={theme}&lang={language}&model=small-{language}")
         assert serious_findings(page.page) == [], view
     context.close()
-
-
-def test_the_first_view_needs_no_request_for_numbers(start):
-    assert not any("/api/neighbors" in url or "/api/info" in url for url in start.requests)

@@ -1,40 +1,29 @@
-"""The steps of a token are those of the paper in one file, and those that the browser computes without Python."""
+"""The steps of a token, as the page computes them, are those of the paper in one file."""
 
 import json
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
+from types import SimpleNamespace
 
-import msgspec
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
-from tests.explorer.in_node import node, require_equal_steps
+from tests.explorer import computed
+from tests.explorer.answers import plain
 
-import elmo
 from elmo import reference
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError
-from elmo.explorer.computation import CUTS, MOST_READ, SHOWN, Computation, computation, require_followed
-from elmo.explorer.views import Marked
-from elmo.weights.catalogue import bundled_folders
+from elmo.explorer.explored import Explored
+from elmo.serve.models import ServedModel
 from elmo.weights.checkpoint import Checkpoint
 
-SCRIPT = Path(elmo.__file__).parent / "explorer" / "local" / "computation.js"
+CUTS, SHOWN, MOST_READ = (0, 1, 2, 3, 4, 6, 8), 32, 24
 SENTENCE = ["the", "cats", "sat", "on", "the", "mat", "."]
 LETTERS = ["spring", "연기", "x" * 60, "가" * 20, "<S>", "é\u0301", "a\ud800b", "\N{GRINNING FACE}"]
 # Of numbers with four significant digits: half a unit of the last one.
 ROUNDED = {"rtol": 5.01e-4, "atol": 1e-6}
-RUN = """
-import { readFileSync } from "node:fs";
-import { computation, tensorsOf } from %s;
-const { config, model, asked } = JSON.parse(readFileSync(0));
-const tensor = tensorsOf(new Uint8Array(readFileSync(model)));
-console.log(JSON.stringify(asked.map(([tokens, place]) => computation({ config, tensor, words: 100 }, tokens, place))));
-"""
 
 
-def steps(checkpoint: Checkpoint, tokens=SENTENCE, place=1) -> Computation:
-    return computation(checkpoint, (tokens, place), words=100)
+def steps(checkpoint: Checkpoint, tokens=SENTENCE, place=1) -> SimpleNamespace:
+    return computed.steps(checkpoint, [(tokens, place)])[0]
 
 
 def close(found, expected, **bounds) -> None:
@@ -156,57 +145,26 @@ def test_of_a_long_sentence_the_nearest_tokens_are_shown(tiny_checkpoint):
     assert [reading.tokens for reading in found.readings] == [52, 7]
 
 
-@pytest.mark.parametrize("changes", [{"characters": "dictionary"}, {"num_words": 9, "word_dim": 2}])
-def test_a_model_that_reads_other_things_is_refused(tiny_checkpoint, changes):
-    with pytest.raises(ConfigError, match="follows the bytes of a token"):
-        require_followed(replace(tiny_checkpoint.config, **changes), "zero")
-
-
-def test_a_model_with_a_state_of_its_own_is_refused(explored, monkeypatch):
-    assert explored.has_computation
+def test_a_model_that_reads_other_things_or_has_a_state_is_not_followed(explored, many_langs_checkpoint, monkeypatch):
+    assert explored.info().has_computation
+    assert not Explored(ServedModel("other", Embedder(many_langs_checkpoint))).info().has_computation
     monkeypatch.setattr(explored.model.embedder, "state", "warm")
-    assert not explored.has_computation
-    with pytest.raises(ConfigError, match="from the state 'warm', but this view"):
-        explored.computation((["a"], 0))
+    assert not explored.info().has_computation
 
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
 def test_the_layers_are_the_embedders(models, model):
     for example in models[model].info().examples[:2]:
         for tokens, place in zip(example.sentences, example.places, strict=True):
-            found = models[model].computation((tokens, place))
+            found = computed.computation(models[model], (tokens, place))
             (layers,) = models[model].model.embedder.embed([tokens])
             close(found.layers, layers[:, place], atol=1e-5)
-            assert len(msgspec.json.encode(found)) < 100_000
+            assert len(json.dumps(plain(found))) < 130_000
 
 
-def test_a_long_sentence_is_below_100_kilobytes(models):
-    found = models["small-en"].computation((SENTENCE * 28, 90))
-    assert len(msgspec.json.encode(found)) < 100_000
-
-
-def require_same_in_node(checkpoint: Checkpoint, model: Path, asked: list[Marked]) -> None:
-    """`model`: the file of its tensors."""
-    given = {"config": asdict(checkpoint.config), "model": str(model), "asked": asked}
-    for found, one in zip(node(RUN % json.dumps(SCRIPT.as_uri()), given), asked, strict=True):
-        require_equal_steps(found, json.loads(msgspec.json.encode(steps(checkpoint, *one))))
-
-
-@pytest.mark.parametrize("changes", [{}, {"direction": "forward"}, {"skip_connections": False}, {"num_highway": 0}])
-def test_the_browser_computes_the_same(tiny_checkpoint, tmp_path, changes):
-    checkpoint = replace(tiny_checkpoint, config=replace(tiny_checkpoint.config, **changes))
-    sentences = [(["a", token, *SENTENCE], place) for token in LETTERS if "\ud800" not in token for place in (1, 4)]
-    save_file({name: np.ascontiguousarray(it) for name, it in checkpoint.tensors.items()}, tmp_path / "model")
-    require_same_in_node(checkpoint, tmp_path / "model", sentences)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["small-en", "small-ko"])
-def test_so_it_does_with_the_bundled_models_as_they_are_stored(models, model):
-    checkpoint = Embedder.from_pretrained(model).checkpoint
-    examples = models[model].info().examples
-    asked = [pair for one in examples for pair in zip(one.sentences, one.places, strict=True)]
-    require_same_in_node(checkpoint, bundled_folders()[model] / "model.safetensors", asked)
+def test_a_long_sentence_is_below_130_kilobytes(models):
+    found = computed.computation(models["small-en"], (SENTENCE * 28, 90))
+    assert len(json.dumps(plain(found))) < 130_000
 
 
 def cosine(a, b) -> float:

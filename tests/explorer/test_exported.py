@@ -11,10 +11,8 @@ import pytest
 
 from elmo.errors import ConfigError, OutputError
 from elmo.explorer import exported
-from elmo.explorer.explored import Explored
+from elmo.explorer.explored import Explored, Mix
 from elmo.explorer.exported import export_file, export_folder
-from elmo.explorer.frozen import export
-from elmo.explorer.quality import Mix
 from elmo.explorer.texts import ExploredText
 from elmo.weights.native.write import write
 
@@ -39,10 +37,13 @@ def test_a_folder_holds_the_models_own_files(models, tmp_path):
     assert (page / "tiny" / "text.txt").read_text("utf-8") == "강의 은행 </script>\nthe bank\n"
     assert {"elmo.js", "elmo.wasm", "elmo.d.ts", "LICENSE"} <= {path.name for path in (page / "elmo").iterdir()}
     kept = kept_in((page / "index.html").read_text("utf-8"))
-    assert kept["engine"] == {"tiny": {"tokens_in_source": 5, "has_vocabulary": False}} and not kept["is_complete"]
+    assert (
+        kept["engine"] == {"tiny": {"tokens_in_source": 5, "has_vocabulary": False, "config": None}}
+        and not kept["is_complete"]
+    )
     assert ["AMR", "(?:.*\\n)*# ::(?:id|snt) ", ANY] in kept["forms"]
     assert kept["answers"]["mixes"] == [{"name": "ner, seed-1", "weights": [0.2, 0.5, 0.3]}]
-    assert "neighbors" in {key.split(" ")[0] for key in kept["answers"]}
+    assert {key.split(" ")[0] for key in kept["answers"]} == {"info", "mixes", "neighbors"}
 
 
 def test_one_file_holds_the_same(models, tmp_path):
@@ -57,7 +58,8 @@ def test_one_file_holds_the_same(models, tmp_path):
 
 
 def test_what_exists_is_replaced_only_if_one_says_so(models, tmp_path):
-    export(models, tmp_path / "page")
+    export_folder(models, tmp_path / "page")
+    (tmp_path / "page" / "answers.json").write_text("{}")  # which pages before 0.2 had
     with pytest.raises(OutputError, match="exists already"):
         export_folder(models, tmp_path / "page")
     export_folder(models, tmp_path / "page", force=True)

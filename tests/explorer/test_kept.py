@@ -4,18 +4,16 @@ import csv
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from tests.explorer import answers
 
 from elmo.cli.main import main
 from elmo.errors import ConfigError, OutputError, TextError
-from elmo.explorer.explored import Explored
-from elmo.explorer.frozen import export
-from elmo.explorer.quality import learned_mixes, quality_of
-from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bundled_text
-from elmo.explorer.views import Near
+from elmo.explorer.explored import Explored, learned_mixes
+from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_examples, bundled_text, own_example
 from elmo.text.tokenizer import marked
-from elmo.weights.catalogue import bundled_folders
 from elmo.weights.native.write import write
 
 
@@ -71,15 +69,18 @@ def test_a_text_that_is_not_there_is_named(explored, tmp_path):
         ExploredText(tmp_path / "nowhere.txt", "nowhere.txt").index(explored.model.embedder)
 
 
-def test_figures_of_other_weights_are_not_shown(tmp_path):
-    gap = {"first": {"both": 30.0}, "first_ten": {"both": 60.0}, "places": 100, "data": "a text"}
-    (tmp_path / "quality.json").write_text(json.dumps({"model_hash": "abc", "gap": gap}))
-    assert quality_of(tmp_path, "abc").gap.first == {"both": 30.0}
-    assert quality_of(tmp_path, "abd") is None
-    for damaged in ("", "[]", '{"model_hash": "abc", "gap": 1}'):
-        (tmp_path / "quality.json").write_text(damaged)
-        assert quality_of(tmp_path, "abc") is None
-    assert quality_of(tmp_path / "nothing", "abc") is None
+def test_figures_of_other_weights_are_not_shown(explored, tiny_checkpoint, tmp_path):
+    write(tiny_checkpoint, tmp_path / "model")
+    text = explored.text
+    own = Explored.load(str(tmp_path / "model"), text=text).model.embedder.model_hash
+    for content, is_shown in (
+        (json.dumps({"model_hash": own}), True),
+        ('{"model_hash": "a"}', False),
+        ("[]", False),
+        ("", False),
+    ):
+        (tmp_path / "model" / "quality.json").write_text(content)
+        assert (Explored.load(str(tmp_path / "model"), text=text).quality is not None) is is_shown, content
 
 
 def test_mixes_are_read_from_a_run(tmp_path):
@@ -94,19 +95,21 @@ def test_mixes_are_read_from_a_run(tmp_path):
         learned_mixes(tmp_path / "run")
 
 
-def test_an_export_is_a_page_with_its_answers(explored, tmp_path):
-    export({"tiny": explored}, tmp_path / "page")
-    assert {path.name for path in (tmp_path / "page").iterdir()} == {"index.html", "answers.json", "SOURCES.tsv"}
-    answers = json.loads((tmp_path / "page" / "answers.json").read_text())["answers"]
-    assert {key.split(" ")[0] for key in answers} == {
-        *("info", "mixes", "text", "neighbors", "occurrences", "similarity", "computation"),
-    }
-    page = (tmp_path / "page" / "index.html").read_text()
-    inside = re.search(r'id="frozen">(.*?)</script>', page, re.DOTALL)[1]
-    assert json.loads(inside)["answers"] == answers
-    with pytest.raises(OutputError, match="exists already"):
-        export({"tiny": explored}, tmp_path / "page")
-    export({"tiny": explored}, tmp_path / "page", force=True)
+def test_a_text_of_ones_own_opens_on_two_uses_of_one_of_its_words(explored):
+    example = own_example(explored.index())
+    words = {tokens[place] for tokens, place in zip(example.sentences, example.places, strict=True)}
+    assert len(words) == 1
+    assert explored.info().examples == [example]
+    assert all(" ".join(tokens) in explored.text.path.read_text() for tokens in example.sentences)
+
+
+def test_a_text_opens_on_sentences_that_the_page_shows(explored, monkeypatch):
+    most = min(map(len, explored.index().sentences))
+    monkeypatch.setattr("elmo.explorer.texts.MOST_TOKENS", most)
+    example = own_example(explored.index())
+    assert example is None or all(len(tokens) <= most for tokens in example.sentences)
+    monkeypatch.setattr("elmo.explorer.texts.MOST_TOKENS", most - 1)
+    assert own_example(explored.index()) is None
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -132,7 +135,7 @@ def test_the_words_of_the_examples_are_in_the_bundled_text(language):
             assert words.count(tokens[place]) >= 8, tokens
 
 
-def means_did(use: Near) -> bool:
+def means_did(use: SimpleNamespace) -> bool:
     """한 is "did" after these words of the bundled text, and "one" everywhere else."""
     return use.position > 0 and use.tokens[use.position - 1] in {"연기를", "녹아들게", "배경으로", "라고"}
 
@@ -141,7 +144,7 @@ def test_in_the_first_korean_example_every_use_that_is_shown_has_the_meaning_of_
     explored = Explored.load("small-ko")
     example = bundled_examples("ko")[0]
     for number, is_done in enumerate((False, True)):
-        shown = explored.neighbors((example.sentences[number], example.places[number]), 6, None).layers
+        shown = answers.neighbors(explored, (example.sentences[number], example.places[number]), 6, None).layers
         uses = [use for layer in shown[1:] for use in layer.same[:3]]
         assert len(uses) == 6
         assert set(map(means_did, uses)) == {is_done}
@@ -174,7 +177,7 @@ DID = """공부를 [한] 학생이 시험을 보았다 .
 def test_how_often_the_nearest_han_has_the_same_meaning(sentences, is_done, right):
     """The figures of docs/explorer.md and of the example's note; the sentences were written before measuring."""
     explored = Explored.load("small-ko")
-    found = [explored.neighbors(marked(sentence), 6, None).layers for sentence in sentences.splitlines()]
+    found = [answers.neighbors(explored, marked(sentence), 6, None).layers for sentence in sentences.splitlines()]
     nearest = [[layers[layer].same[0] for layers in found] for layer in (1, 2)]
     assert [sum(means_did(use) is is_done for use in uses) for uses in nearest] == right
 
@@ -188,11 +191,8 @@ def test_an_example_that_fails_says_why_in_both_languages(language):
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
 def test_the_bundled_figures_belong_to_the_bundled_weights(model):
-    from elmo.embed.embedder import Embedder
-
-    found = quality_of(bundled_folders()[model], Embedder.from_pretrained(model).model_hash)
-    assert found is not None
-    assert found.gap.first["both"] > max(found.gap.first["forward"], found.gap.first["backward"])
+    first = Explored.load(model).quality["gap"]["first"]
+    assert first["both"] > max(first["forward"], first["backward"])
 
 
 def test_a_cache_that_can_not_be_made_is_told_with_its_variable(explored, tmp_path, monkeypatch):

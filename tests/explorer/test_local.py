@@ -1,29 +1,28 @@
-"""The routes in JavaScript, run by node: the same JSON as the server's but for rounding, and the same refusals."""
+"""The answers in JavaScript, run by node, above both engines: what the library computes, but for rounding; refusals."""
 
+import asyncio
 import json
 import random
-import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
-from tests.explorer.conftest import TEXT
-from tests.explorer.in_node import node, require_equal, require_equal_steps
+from tests.explorer import answers
+from tests.explorer.conftest import TEXT, serving
+from tests.explorer.in_node import node, require_equal
 from tests.text.first_look.test_plain_text import ORDINARY, OTHER_FORMS
 
 import elmo
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.korean import forms_of
 from elmo.analysis.neighbors.occurrence_map import drawn
-from elmo.explorer import frozen
 from elmo.explorer.explored import Explored
-from elmo.explorer.routes import Page
 from elmo.explorer.texts import ExploredText, bundled_text
-from elmo.serve.app import create_app
+from elmo.serve.inputs import read_texts
+from elmo.serve.settings import ServeSettings
 from elmo.weights.native.write import write
 
 ROOT = Path(elmo.__file__).parent
@@ -67,28 +66,25 @@ TEXTS = {
         "['Rain', 'fell']",
         "  [앤] [오후 3:21] 비가 왔다.",
         "4/30/23, 3:21 PM - Ann: rain fell",
-        "",
-        "x " * 201,
-        "y" * 12_000,
     ],
     "small-ko": ["“밥”을 ‘먹었다’…", "\u1112\u1161\u11ab글을 썼다", "The river bank was steep and long", "ᄇ ᅡ 밥 가"],
 }
 WRONG = [
-    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
-    ("neighbors", {"model": "tiny", "selected": {"tokens": [], "place": 0}}),
-    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a b"], "place": 0}}),
-    ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"] * 201, "place": 0}}),
-    ("neighbors", {"model": "tiny", "selected": A, "weights": [1, 2]}),
-    ("neighbors", {"model": "tiny", "selected": A, "weights": [0, 0, 0]}),
-    ("neighbors", {"model": "tiny", "selected": A, "weights": [1e-7, 1e39, 1e16]}),
-    ("similarity", {"model": "tiny", "a": ["x"], "b": []}),
-    ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1]}),
-    ("similarity", {"model": "tiny", "a": ["x"], "b": ["y"], "weights": [1, 1e31, 0]}),
-    ("substitutes", {"model": "tiny", "selected": A}),
-    ("computation", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}),
-    ("tokens", {"text": "  ", "model": "tiny"}),
-    ("tokens", {"text": "가" * 10_001, "model": "tiny"}),
-    ("tokens", {"text": "a" + "\U0001f600" * 10_000, "model": "tiny"}),
+    ("neighbors", {"selected": {"tokens": ["a"], "place": 1}}, "place is 1, but the sentence has 1 tokens"),
+    ("neighbors", {"selected": {"tokens": [], "place": 0}}, "has 0 tokens, but the page shows 1 to 200"),
+    ("neighbors", {"selected": {"tokens": ["a b"], "place": 0}}, "contains a space or a lone surrogate"),
+    ("neighbors", {"selected": {"tokens": ["a"] * 201, "place": 0}}, "has 201 tokens, but the page shows 1 to 200"),
+    ("neighbors", {"selected": A, "weights": [1, 2]}, "weights must be 3 finite numbers"),
+    ("neighbors", {"selected": A, "weights": [0, 0, 0]}, "layer is [0.0, 0.0, 0.0], but weights must be 3"),
+    ("neighbors", {"selected": A, "weights": [1e-7, 1e39, 1e16]}, "[1e-07, 1e+39, 1e+16], but weights must be 3"),
+    ("similarity", {"a": ["x"], "b": []}, "has 0 tokens"),
+    ("similarity", {"a": ["x"], "b": ["y"], "weights": [1]}, "layers has 1 weights, but the model has 3 layers"),
+    ("similarity", {"a": ["x"], "b": ["y"], "weights": [1, 1e31, 0]}, "a weight above 1e+30 would make sums"),
+    ("substitutes", {"selected": A}, "tiny has no softmax"),
+    ("computation", {"selected": {"tokens": ["a"], "place": 1}}, "place is 1"),
+    ("tokens", {"text": "  "}, "has 0 tokens"),
+    ("tokens", {"text": "가" * 10_001}, "has 10,001 characters, but the page reads 10,000 at most"),
+    ("tokens", {"text": "a" + "\U0001f600" * 10_000}, "has 10,001 characters"),
 ]
 
 Asked = list[tuple[str, object]]
@@ -103,57 +99,54 @@ def function(module: str, name: str, call: str, given: object) -> object:
     return node(source, given)
 
 
-def unquoted(header: str) -> str:
-    """The text of a Warning header: a quoted string, with what isn't ASCII written as Python does."""
-    text = re.sub(r"\\(.)", r"\1", header.partition('"')[2][:-1])
-    return re.sub(r"\\(?:x(..)|u(.{4})|U(.{8}))", lambda it: chr(int(it[1] or it[2] or it[3], 16)), text)
-
-
 class Both:
-    """The same models in Python and in node."""
+    """The same models in Python and in node, above the served engine or above WebAssembly."""
 
-    def __init__(self, models: dict[str, Explored], client: TestClient, folder: Path) -> None:
-        self.models, self.client, self.folder = models, client, folder
+    def __init__(self, models: dict[str, Explored], address: str, folder: Path) -> None:
+        self.models, self.address, self.folder = models, address, folder
 
-    def server(self, asked: Asked) -> list[dict]:
-        found = []
-        for route, request in asked:
-            body = json.dumps(request).encode()
-            answer = self.client.post(
-                f"/explorer/api/{route}", content=body, headers={"Content-Type": "application/json"}
-            )
-            told = answer.headers.get("Warning")
-            value = (
-                {"answer": answer.json()} if answer.status_code == 200 else {"error": answer.json()["error"]["message"]}
-            )
-            found.append(value | ({"warning": unquoted(told)} if told else {}))
-        return found
+    def expected(self, asked: Asked) -> list[dict]:
+        """By the library."""
+        return [{"answer": answers.plain(self._answer(route, **request))} for route, request in asked]
 
-    def worker(self, asked: Asked, *, make_index: bool = False) -> list[dict]:
+    def _answer(self, route: str, model: str, selected=None, noun: str | None = None, **settings) -> object:
+        explored = self.models[model]
+        if route == "text":
+            facts = explored.index().facts
+            return {
+                "tokens": facts.num_tokens,
+                "tokens_in_source": facts.tokens_in_source,
+                "sentences": facts.num_sentences,
+            }
+        if route == "similarity":
+            return answers.similarity(explored, settings["a"], settings["b"], settings.get("weights"))
+        pairs = [(one["tokens"], one["place"]) for one in (selected if isinstance(selected, list) else [selected])]
+        if route == "occurrences":
+            return answers.occurrences(explored, pairs, settings["limit"], settings["weights"])
+        if route == "substitutes":
+            return answers.substitutes(explored, pairs[0], settings["count"])
+        return answers.neighbors(explored, pairs[0], settings["count"], settings["weights"], noun)
+
+    def worker(self, asked: Asked, *, engine: str = "served") -> list[dict]:
         given = {
             "local": str(LOCAL),
             "browser": str(ROOT / "browser"),
-            "info": json.loads(msgspec.json.encode(frozen.info(self.models))),
-            "mixes": [],
-            "models": {name: self._files(name, model, make_index) for name, model in self.models.items()},
+            "address": f"{self.address}/explorer",
+            "engine": engine,
+            "models": {name: self._files(name, model) for name, model in self.models.items()},
             "requests": asked,
         }
         return node(ASK, given)
 
-    def _files(self, name: str, model: Explored, make_index: bool) -> dict:
-        index = model.index()
-        text, record = self.folder / f"{name}.txt", self.folder / f"{name}.index"
-        text.write_text("".join(" ".join(sentence) + "\n" for sentence in index.sentences), encoding="utf-8")
-        arrays = ["lengths", *(f"layer-{layer}" for layer in range(index.num_layers))]
-        record.write_bytes(b"".join(np.load(index.folder / f"{array}.npy").tobytes() for array in arrays))
-        facts = {"folder": str(model.folder), "text": str(text), "tokens_in_source": index.facts.tokens_in_source}
-        return facts | ({} if make_index else {"record": str(record)})
+    def _files(self, name: str, model: Explored) -> dict:
+        text = self.folder / f"{name}.txt"
+        text.write_text("".join(" ".join(it) + "\n" for it in model.index().sentences), encoding="utf-8")
+        return {"folder": str(model.folder), "text": str(text)}
 
 
 def both(models: dict[str, Explored], folder: Path) -> Iterator[Both]:
-    app = create_app([model.model for model in models.values()], extra_routes=Page(models).routes())
-    with TestClient(app, base_url="http://localhost") as client:
-        yield Both(models, client, folder)
+    with serving(models) as address:
+        yield Both(models, address, folder)
 
 
 @pytest.fixture
@@ -163,6 +156,21 @@ def tiny(tiny_checkpoint, tmp_path, monkeypatch) -> Iterator[Both]:
     write(tiny_checkpoint, tmp_path / "tiny")
     text = ExploredText(tmp_path / "text.txt", "text.txt")
     yield from both({"tiny": Explored.load(str(tmp_path / "tiny"), text=text)}, tmp_path)
+
+
+@pytest.fixture
+def others(tiny_checkpoint, golden_folder, tmp_path, monkeypatch) -> Iterator[Both]:
+    """Models that WebAssembly doesn't compute: of one direction, and with words and a dictionary of characters."""
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    tensors = {name: it for name, it in tiny_checkpoint.tensors.items() if not name.startswith("backward")}
+    write(
+        replace(tiny_checkpoint, config=replace(tiny_checkpoint.config, direction="forward"), tensors=tensors),
+        tmp_path / "one",
+    )
+    folders = {"one": tmp_path / "one", "efml_word_and_char": golden_folder / "efml_word_and_char"}
+    text = ExploredText(tmp_path / "text.txt", "text.txt")
+    yield from both({name: Explored.load(str(it), text=text) for name, it in folders.items()}, tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -182,45 +190,55 @@ def require_equal_answer(route: str, expected: dict, found: dict) -> None:
             kept, its_kept = one.pop("kept"), other.pop("kept")
             if layer > 0:  # in layer 0 a word's uses are one point, and rounding decides which of them are the nearest
                 assert its_kept == pytest.approx(kept, abs=0.05)
-    if route == "computation":
-        require_equal_steps(found.pop("answer"), expected.pop("answer"))
     require_equal(found, expected, route, abs=1.01e-4)
 
 
-def test_a_small_model_gives_the_servers_answers(tiny):
-    asked: Asked = [("text", {"model": "tiny"})]
-    for weights in (None, WEIGHTS, [-0.5, 0.0, 1.0]):
-        asked += [("neighbors", {"model": "tiny", "selected": one, "count": 3, "weights": weights}) for one in (A, B)]
-        asked += [
-            ("neighbors", {"model": "tiny", "selected": A, "noun": "ba", "weights": weights, "count": 6}),
-            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights, "limit": 300}),
-            ("occurrences", {"model": "tiny", "selected": [A, B], "weights": weights, "limit": 3}),
-            ("similarity", {"model": "tiny", "a": A["tokens"], "b": B["tokens"], "weights": weights}),
-        ]
-    for (route, _), expected, found in zip(asked, tiny.server(asked), tiny.worker(asked, make_index=True), strict=True):
+def asked_of(model: str, *weights: list[float] | None) -> Asked:
+    asked: Asked = [("text", {"model": model})]
+    for mix in weights:
+        near = {"model": model, "weights": mix, "noun": None}
+        asked += [("neighbors", {**near, "selected": one, "count": 3}) for one in (A, B)]
+        asked += [("neighbors", {**near, "selected": A, "noun": "ba", "count": 6})]
+        both_of = {"model": model, "selected": [A, B], "weights": mix}
+        asked += [("occurrences", {**both_of, "limit": limit}) for limit in (300, 3)]
+        asked += [("similarity", {"model": model, "a": A["tokens"], "b": B["tokens"], "weights": mix})]
+    return asked
+
+
+@pytest.mark.parametrize("engine", ["served", "wasm"])
+def test_a_small_model_gives_the_librarys_answers(tiny, engine):
+    asked = asked_of("tiny", None, WEIGHTS, [-0.5, 0.0, 1.0])
+    for (route, _), expected, found in zip(asked, tiny.expected(asked), tiny.worker(asked, engine=engine), strict=True):
         require_equal_answer(route, expected, found)
 
 
-def test_what_makes_no_sense_is_refused_in_the_servers_words(tiny):
-    for (route, request), expected, found in zip(WRONG, tiny.server(WRONG), tiny.worker(WRONG), strict=True):
-        assert found == expected, (route, request)
-        assert set(expected) == {"error"}
+def test_so_do_models_of_one_direction_and_with_words_by_the_served_engine(others):
+    asked = [one for name in others.models for one in asked_of(name, None, WEIGHTS)]
+    for (route, _), expected, found in zip(asked, others.expected(asked), others.worker(asked), strict=True):
+        require_equal_answer(route, expected, found)
+
+
+def test_what_makes_no_sense_is_refused_with_a_next_step(tiny):
+    asked = [(route, {"model": "tiny", **request}) for route, request, _ in WRONG]
+    for (route, request, message), found in zip(WRONG, tiny.worker(asked), strict=True):
+        assert set(found) == {"error"} and message in found["error"], (route, request, found)
 
 
 @pytest.mark.parametrize("model", ["small-en", "small-ko"])
-def test_typed_texts_have_the_servers_tokens_and_warnings(bundled, model):
+def test_typed_texts_have_the_tokens_and_warnings_that_the_server_gives(bundled, model):
     asked: Asked = [("tokens", {"text": text, "model": model}) for text in TEXTS[model]]
-    warned = 0
-    for (_, request), expected, found in zip(asked, bundled.server(asked), bundled.worker(asked), strict=True):
-        assert found == expected, request["text"][:80]
-        warned += "warning" in expected
+    served, warned = bundled.models[model].model, 0
+    for text, found in zip(TEXTS[model], bundled.worker(asked), strict=True):
+        texts = asyncio.run(read_texts({"text": text}, "auto", served, ServeSettings()))
+        assert found.get("answer") == texts.sentences[0], text[:80]
+        assert found.get("warning") == ("; ".join(texts.warnings) or None), text[:80]
+        warned += "warning" in found
     assert warned > len(asked) / 3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make_index", [False, True])
-def test_every_example_has_the_servers_answers(bundled, make_index):
-    """With the index that Python made, and with one that is made here."""
+@pytest.mark.parametrize("engine", ["served", "wasm"])
+def test_every_example_has_the_librarys_answers(bundled, engine):
     asked: Asked = []
     for name, model in bundled.models.items():
         asked.append(("text", {"model": name}))
@@ -228,7 +246,7 @@ def test_every_example_has_the_servers_answers(bundled, make_index):
             pair = [{"tokens": list(t), "place": p} for t, p in zip(example.sentences, example.places, strict=True)]
             for one in pair:
                 request = {"model": name, "selected": one}
-                asked += [("substitutes", {**request, "count": 10}), ("computation", request)]
+                asked.append(("substitutes", {**request, "count": 10}))
                 near = {**request, "count": 6, "weights": None, "noun": None}
                 asked += [("neighbors", {**near, "noun": example.noun}), ("neighbors", {**near, "count": 20})]
                 asked.append(("neighbors", {**near, "weights": WEIGHTS}))
@@ -237,8 +255,8 @@ def test_every_example_has_the_servers_answers(bundled, make_index):
                 asked += [("occurrences", {**request, "limit": limit}) for limit in (300, 20)]
                 a, b = (one["tokens"] for one in pair)
                 asked.append(("similarity", {"model": name, "a": a, "b": b, "weights": weights}))
-    answers = zip(asked, bundled.server(asked), bundled.worker(asked, make_index=make_index), strict=True)
-    for (route, request), expected, found in answers:
+    found_by = zip(asked, bundled.expected(asked), bundled.worker(asked, engine=engine), strict=True)
+    for (route, request), expected, found in found_by:
         if route == "neighbors":
             in_order(expected["answer"], found["answer"], request)
         if route == "occurrences":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import elmo.explorer
 from elmo.explorer import page_files
-from elmo.explorer.page_files import computing_page, file_of, joined_modules, joined_worker, live_page, saved_page
+from elmo.explorer.page_files import joined_modules, joined_worker, page
 
 FOLDER = Path(elmo.explorer.__file__).parent / "page"
 LOCAL = FOLDER.parent / "local"
@@ -46,13 +46,13 @@ def test_the_joined_worker_is_one_script_of_all_its_modules():
     assert len(joined.encode()) < 170_000
 
 
-def test_a_computing_page_allows_its_worker_and_nothing_else():
-    beside, inside = computing_page("null"), computing_page("null", {"a/b": "QUJD"})
-    for page, connects in ((beside, True), (inside, False)):
-        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+def test_a_page_allows_its_worker_and_nothing_else():
+    beside, inside = page("null"), page("null", {"a/b": "QUJD"})
+    for made, connects in ((beside, True), (inside, False)):
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', made)[1]
         assert "default-src 'none'" in policy and "'wasm-unsafe-eval'; worker-src blob:" in policy
         assert ("connect-src 'self'" in policy) == connects
-        assert page.count('<script type="text/plain"') == 1 + (not connects)
+        assert made.count('<script type="text/plain"') == 1 + (not connects)
     assert '<script type="text/plain" id="file a/b">QUJD</script>' in inside
 
 
@@ -66,20 +66,11 @@ def test_nothing_names_another_host():
 
 def test_a_kept_answer_can_not_end_its_element():
     hostile = json.dumps({"answers": {"x": "</script><script>alert(1)</script>"}})
-    for page in (live_page(hostile), saved_page(hostile)):
-        inside = re.search(r'<script type="application/json" id="frozen">(.*?)</script>', page, re.DOTALL)[1]
-        assert json.loads(inside) == json.loads(hostile)
+    inside = re.search(r'<script type="application/json" id="frozen">(.*?)</script>', page(hostile), re.DOTALL)[1]
+    assert json.loads(inside) == json.loads(hostile)
 
 
-def test_a_saved_page_loads_nothing():
-    page = saved_page()
-    assert "/explorer/" not in re.sub(r"<script type=\"module\">.*?</script>", "", page, flags=re.DOTALL)
-    assert "default-src 'none'" in page
-    assert len(page.encode()) < 170_000
-
-
-def test_only_files_of_the_page_are_found():
-    assert file_of("main.js")[1] == file_of("views/map.js")[1] == "text/javascript"
-    for name in ("../routes.py", "nothing.js", "", "views", "routes.py", "views/../main.js", "..%2froutes.py"):
-        assert file_of(name) is None
-    assert set(page_files._files()) == {path.relative_to(FOLDER).as_posix() for path in FILES}
+def test_a_page_is_one_small_file():
+    made = page("null")
+    assert "/explorer/" not in re.sub(r"<script type=\"module\">.*?</script>", "", made, flags=re.DOTALL)
+    assert len(made.encode()) < 340_000

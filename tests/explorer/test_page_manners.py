@@ -5,9 +5,9 @@ import re
 from urllib.parse import quote
 
 import pytest
+from tests.explorer import answers
 from tests.explorer.opened import Opened, serious_findings
 
-from elmo.explorer.frozen import export
 from elmo.explorer.texts import bundled_examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -75,13 +75,10 @@ def test_a_word_of_400_letters_breaks_no_table(opened, address, view):
 
 
 def test_an_answer_that_comes_late_takes_no_button_from_under_the_pointer(opened, address):
-    late = []
-    opened.page.route("**/explorer/api/text*", lambda route: late.append(route))
+    opened.hold("text")
     opened.go(f"{address}/explorer#view=neighbors&lang=en")
     token = opened.page.query_selector(PRESSED)
-    while not late:
-        opened.page.wait_for_timeout(10)
-    late[0].continue_()
+    opened.let(0)
     opened.page.wait_for_function("() => /tokens/.test(document.querySelector('header .text').textContent)")
     assert token.evaluate("one => one.isConnected")
 
@@ -93,7 +90,6 @@ def test_a_long_sentence_keeps_the_page_short_and_says_so_beside_it(opened, addr
     assert "6,000 tokens; the page shows at most 200" in opened.page.inner_text(".sentence .warning")
     assert opened.page.locator(".problem").bounding_box()["y"] < 900
     assert opened.page.evaluate("document.documentElement.scrollHeight") < 1500
-    opened.problems.clear()  # Chromium logs every answer of status 400
 
 
 def test_what_is_wrong_with_a_typed_sentence_stays_in_the_editor(start):
@@ -108,7 +104,6 @@ def test_what_is_wrong_with_a_typed_sentence_stays_in_the_editor(start):
     start.page.fill("#typing", "a fair price")
     start.page.click("#typing-done")
     start.page.wait_for_selector("#token-1-2")
-    start.problems.clear()
 
 
 def test_text_in_another_language_is_marked_beside_it_and_not_trusted(opened, address):
@@ -211,7 +206,7 @@ def test_two_fingers_zoom_the_map(phone, address):
 def test_a_search_leaves_the_points_whose_sentences_hold_the_word(start, models):
     start.view("map")
     sentences = [(one.sentences[i], one.places[i]) for one in bundled_examples("en")[:1] for i in range(2)]
-    points = models["small-en"].occurrences(sentences, 300, None).points
+    points = answers.occurrences(models["small-en"], sentences, 300, None).points
     expected = {i for i, point in enumerate(points) if "water" in " ".join(point.tokens).lower()}
     assert len(expected) > 1
     start.page.fill("#find", "Water")
@@ -270,16 +265,6 @@ def test_a_tour_can_be_left_and_brings_the_own_sentences_back(opened, address):
     assert opened.texts(".token") == ["a", "fair", "price"]
 
 
-def test_a_tour_runs_in_an_exported_page(browser, models, tmp_path):
-    export(models, tmp_path / "page")
-    context = browser.new_context(offline=True, viewport={"width": 1180, "height": 900}, locale="en-US")
-    page = Opened(context.new_page())
-    page.go(f"{(tmp_path / 'page' / 'index.html').as_uri()}#tour")
-    assert len(set(tour_titles(page, 10))) == 10
-    assert page.problems == []
-    context.close()
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_tour_and_the_warnings(browser, address, theme):
     context = browser.new_context(viewport={"width": 1180, "height": 900}, bypass_csp=True, reduced_motion="reduce")
@@ -315,43 +300,35 @@ def typed(page, text: str) -> None:
 
 
 @pytest.fixture
-def late(start) -> list:
-    """The requests for tokens, which are answered when a test lets them."""
-    held = []
-    start.page.route("**/explorer/api/tokens", lambda route: held.append(route))
-    return held
+def late(opened, address) -> Opened:
+    """A page whose requests for tokens are answered when a test lets them."""
+    opened.hold("tokens")
+    opened.go(f"{address}/explorer")
+    return opened
 
 
-def let(page, held: list, place: int) -> None:
-    while len(held) <= place:
-        page.wait_for_timeout(20)
-    with page.expect_response("**/explorer/api/tokens"):
-        held[place].continue_()
-    page.wait_for_timeout(200)
-
-
-def test_of_two_typed_sentences_the_last_one_stays_whichever_answer_comes_first(start, late):
-    start.page.click("#edit-0")
-    typed(start.page, "first words")
-    typed(start.page, "other words")
+def test_of_two_typed_sentences_the_last_one_stays_whichever_answer_comes_first(late):
+    late.page.click("#edit-0")
+    typed(late.page, "first words")
+    typed(late.page, "other words")
     for place in (1, 0):
-        let(start.page, late, place)
-        assert start.texts(".sentence.A .token") == ["other", "words"]
+        late.let(place)
+        assert late.texts(".sentence.A .token") == ["other", "words"]
 
 
-def test_a_typed_sentence_that_was_cancelled_or_whose_place_is_gone_does_not_come_back(start, late):
-    before = start.texts(".sentence.A .token")
-    start.page.click("#edit-0")
-    typed(start.page, "first words")
-    start.page.keyboard.press("Escape")
-    let(start.page, late, 0)
-    assert start.texts(".sentence.A .token") == before
-    kept = start.texts(".sentence.B .token")
-    start.page.click("#edit-1")
-    typed(start.page, "other words")
-    start.page.click("#remove-0")
-    let(start.page, late, 1)
-    assert start.texts(".token") == kept
+def test_a_typed_sentence_that_was_cancelled_or_whose_place_is_gone_does_not_come_back(late):
+    before = late.texts(".sentence.A .token")
+    late.page.click("#edit-0")
+    typed(late.page, "first words")
+    late.page.keyboard.press("Escape")
+    late.let(0)
+    assert late.texts(".sentence.A .token") == before
+    kept = late.texts(".sentence.B .token")
+    late.page.click("#edit-1")
+    typed(late.page, "other words")
+    late.page.click("#remove-0")
+    late.let(1)
+    assert late.texts(".token") == kept
 
 
 @pytest.mark.parametrize(
@@ -376,25 +353,25 @@ def test_the_focus_goes_from_what_was_typed_to_the_selected_token(start, opens, 
     assert left == "add" or page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
 
 
-def test_keys_of_steps_that_are_not_there_yet_do_nothing(start):
-    held = []
-    start.page.route("**/explorer/api/computation", lambda route: held.append(route))
-    start.page.keyboard.press("h")
-    start.page.keyboard.press("j")
-    start.page.wait_for_selector("#view.waiting")
-    start.page.keyboard.press("k")
-    assert held and start.problems == []
+def test_keys_of_steps_that_are_not_there_yet_do_nothing(opened, address):
+    opened.hold("computation")
+    opened.go(f"{address}/explorer")
+    opened.page.keyboard.press("h")
+    opened.page.keyboard.press("j")
+    opened.page.wait_for_selector("#view.waiting")
+    opened.page.keyboard.press("k")
+    assert opened.page.evaluate("held.length") and opened.problems == []
 
 
-def test_an_answer_closes_no_editor_of_another_sentence(start, late):
-    start.page.click("#edit-0")
-    typed(start.page, "first words")
-    start.page.click("#edit-1")
-    start.page.fill("#typing", "half a sen")
-    let(start.page, late, 0)
-    assert start.texts(".sentence.A .token") == ["first", "words"]
-    assert start.page.input_value("#typing") == "half a sen"
-    assert start.page.evaluate("document.activeElement.id") == "typing"
+def test_an_answer_closes_no_editor_of_another_sentence(late):
+    late.page.click("#edit-0")
+    typed(late.page, "first words")
+    late.page.click("#edit-1")
+    late.page.fill("#typing", "half a sen")
+    late.let(0)
+    assert late.texts(".sentence.A .token") == ["first", "words"]
+    assert late.page.input_value("#typing") == "half a sen"
+    assert late.page.evaluate("document.activeElement.id") == "typing"
 
 
 def test_keys_of_an_input_method_send_and_cancel_nothing(start):
@@ -404,7 +381,6 @@ def test_keys_of_an_input_method_send_and_cancel_nothing(start):
         start.page.locator("#typing").dispatch_event("keydown", {"key": key, "isComposing": True})
     start.page.wait_for_timeout(200)
     assert start.page.input_value("#typing") == "한글 문장"
-    assert not any(url.endswith("/tokens") for url in start.requests)
 
 
 def test_a_link_that_is_opened_while_somebody_types_closes_the_editor(start):
@@ -414,12 +390,12 @@ def test_a_link_that_is_opened_while_somebody_types_closes_the_editor(start):
     assert start.page.locator("#typing").count() == 0 and start.page.locator("#add").is_visible()
 
 
-def test_a_view_whose_turn_is_over_dims_no_other(start):
-    held = []
-    start.page.route("**/explorer/api/substitutes", lambda route: held.append(route))
-    start.page.evaluate("for (const view of ['gap', 'neighbors']) document.getElementById(`tab-${view}`).click()")
-    start.page.wait_for_timeout(400)
-    assert held and start.page.locator("#view.waiting").count() == 0
+def test_a_view_whose_turn_is_over_dims_no_other(opened, address):
+    opened.hold("substitutes")
+    opened.go(f"{address}/explorer")
+    opened.page.evaluate("for (const view of ['gap', 'neighbors']) document.getElementById(`tab-${view}`).click()")
+    opened.page.wait_for_timeout(400)
+    assert opened.page.evaluate("held.length") and opened.page.locator("#view.waiting").count() == 0
 
 
 def test_what_can_not_be_shown_is_said_and_not_dimmed(opened, address):
@@ -427,9 +403,8 @@ def test_what_can_not_be_shown_is_said_and_not_dimmed(opened, address):
         answer = route.fetch()
         route.fulfill(response=answer, body=answer.text().replace('"has_softmax":true', '"has_softmax":false'))
 
-    held = []
     opened.page.route(re.compile(r"/explorer(#.*)?$"), without_softmax)
-    opened.page.route("**/explorer/api/occurrences", lambda route: held.append(route))
+    opened.hold("occurrences")
     opened.go(f"{address}/explorer#lang=en")
     opened.page.click("#tab-map")
     opened.page.wait_for_selector("#view.waiting")

@@ -1,11 +1,10 @@
-"""What the page saves, links and shows as code, for sentences that are long or odd, and what it reads of a header."""
+"""What the page saves, links and shows as code, for sentences that are long or odd."""
 
 import json
 
 from tests.explorer.in_node import node
 from tests.explorer.test_page_files import FOLDER
 
-from elmo.serve.inputs import ReadTexts
 from elmo.text.tokenizer import tokenizer
 
 PROGRAM = """
@@ -13,7 +12,8 @@ import { codeOf, pageWithAnswers } from "%s/share.js";
 import { readFileSync } from "node:fs";
 const given = JSON.parse(readFileSync(0, "utf8"));
 const model = { name: "small-en", text: {}, has_softmax: true, has_computation: true };
-globalThis.fetch = async () => ({ text: async () => '<script type="application/json" id="frozen">null</script>' });
+const page = { querySelectorAll: () => [], querySelector: () => ({ replaceChildren() {} }), outerHTML: "" };
+globalThis.document = { documentElement: { cloneNode: () => page } };
 const settings = { model: "small-en", view: "gap", layer: "1", weights: [], a: 0, b: 1, noun: "", follow: 0 };
 const found = [];
 for (const sentences of given) {
@@ -60,16 +60,3 @@ def test_a_link_keeps_the_tokens_that_the_tokenizer_gives():
     tokens = tokenizer("auto")("a\ufeffb , \u200bc\u2060 + %26 = d|e .")  # whose marks show that they are apart
     assert node(program % FOLDER.as_uri(), tokens) == {"tokens": tokens, "place": len(tokens) - 1}
     assert "a\ufeffb" in tokens
-
-
-def test_warnings_come_whole_through_a_header_and_backslashes_are_no_error():
-    program = """
-    import { Engine } from "%s/engine.js";
-    import { readFileSync } from "node:fs";
-    const headers = new Map([["Warning", JSON.parse(readFileSync(0, "utf8"))]]);
-    globalThis.fetch = async () => ({ ok: true, headers, json: async () => [] });
-    console.log(JSON.stringify((await new Engine(null).ask("tokens", {})).warning));
-    """
-    warning = r"""the text has ▁“말” é 👍 "x", C:\users\xi \U12345678 \UFFFFFFFF"""
-    header = ReadTexts([], [], [warning]).headers["Warning"]
-    assert node(program % FOLDER.as_uri(), header) == warning

@@ -1,30 +1,26 @@
-"""Explored: a served model with the text that is searched, its index, and the model's figures."""
+"""Explored: a model with the text that is searched, its index, and the model's figures."""
 
+import json
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.context_index import ContextIndex
-from elmo.analysis.neighbors.occurrence_map import occurrence_map
-from elmo.analysis.neighbors.query import neighbors
-from elmo.explorer import views
-from elmo.explorer.computation import Computation, can_follow, computation, require_followed
-from elmo.explorer.quality import Quality, quality_of
+from elmo.disk.bounded import read_bytes
+from elmo.errors import ConfigError
 from elmo.explorer.texts import Example, ExploredText, bundled_examples, bundled_text, own_example
-from elmo.explorer.views import Marked
 from elmo.process.progress.report import Progress
-from elmo.serve.answers import invalid
 from elmo.serve.models import ServedModel
 from elmo.weights import hub
 from elmo.weights.catalogue import known_models
-from elmo.weights.checkpoint import Checkpoint
 
 _CODES = {"English": "en", "Korean": "ko"}
-_SEED = 0
+_QUALITY_FILE = "quality.json"
+_QUALITY_BYTES, _SCORES_BYTES = 1 << 16, 1 << 26
 
 
 class ModelInfo(msgspec.Struct):
@@ -43,15 +39,14 @@ class ModelInfo(msgspec.Struct):
     """The name of its text; null: without a text there are neither neighbors nor a map."""
     is_bundled_text: bool
     examples: list[Example]
-    quality: Quality | None
+    quality: Mapping[str, Any] | None
 
 
-class TextInfo(msgspec.Struct):
-    """The size of a model's index."""
+class Mix(msgspec.Struct):
+    """A weight for each layer, and the name of the run that learned it."""
 
-    tokens: int
-    tokens_in_source: int
-    sentences: int
+    name: str
+    weights: list[float]
 
 
 @dataclass
@@ -61,11 +56,11 @@ class Explored:
     model: ServedModel
     text: ExploredText | None = None
     language: str = ""
-    quality: Quality | None = None
+    quality: Mapping[str, Any] | None = None
+    """What `runs/quality/model_quality.py` measured of these weights."""
     folder: Path | None = None
     """Of the model's files; None: it wasn't read from a folder."""
     _index: ContextIndex | None = field(default=None, init=False, repr=False)
-    _checkpoint: Checkpoint | None = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @classmethod
@@ -78,18 +73,16 @@ class Explored:
         language = _CODES.get(known.languages[0], "") if known and known.bundled else ""
         files = hub.resolve(model)
         folder = Path(files[0].parent if isinstance(files, tuple) else files)
-        quality = quality_of(folder, served.embedder.model_hash)
+        quality = _quality_of(folder, served.embedder.model_hash)
         return cls(served, text or bundled_text(language or "en"), language, quality, folder)
 
     def index(self, progress: Progress | bool = False) -> ContextIndex:
-        """The index of its text, made or opened at the first call. Raises Refusal if it has no text.
+        """The index of its text, made or opened at the first call. Raises ConfigError if it has no text.
 
         `progress`: as for `build_index`.
         """
         if self.text is None:
-            raise invalid(
-                "there is no text to search for neighbors. Start the page with one: elmo explore --text FILE", "model"
-            )
+            raise ConfigError(f"{self.model.name} has no text to search for neighbors. Pass one: Explored(..., text)")
         with self._lock:
             if self._index is None:
                 self._index = self.text.index(self.model.embedder, progress)
@@ -98,6 +91,7 @@ class Explored:
     def info(self) -> ModelInfo:
         """The facts that the page shows."""
         embedder = self.model.embedder
+        reads_bytes_alone = embedder.config.characters == "bytes" and not embedder.config.has_words
         return ModelInfo(
             name=self.model.name,
             language=self.language,
@@ -105,62 +99,12 @@ class Explored:
             layers=embedder.num_layers,
             dim=embedder.layer_dim,
             has_softmax=self.model.substitutes is not None,
-            has_computation=self.has_computation,
+            has_computation=reads_bytes_alone and embedder.state == "zero",
             text=self.text.name if self.text else None,
             is_bundled_text=self.has_bundled_text,
             examples=self._examples(),
             quality=self.quality,
         )
-
-    def text_info(self) -> TextInfo:
-        """The size of its index, which is made first if need be."""
-        facts = self.index().facts
-        return TextInfo(facts.num_tokens, facts.tokens_in_source, facts.num_sentences)
-
-    def neighbors(
-        self, one: Marked, count: int, weights: Sequence[float] | None, noun: str | None = None
-    ) -> views.Neighbors:
-        """The tokens nearest to a marked one. `noun`: a Korean noun, which with particles counts as the same word."""
-        return views.neighbors_view(
-            neighbors(self.index(), self.model.embedder, *one, count, weights=weights, noun=noun)
-        )
-
-    def occurrences(self, marked: Sequence[Marked], limit: int, weights: Sequence[float] | None) -> views.WordMap:
-        """The occurrences of the marked words on a plane."""
-        found = occurrence_map(self.index(), self.model.embedder, marked, weights=weights, limit=limit, seed=_SEED)
-        return views.map_view(found, _SEED)
-
-    def similarity(self, a: Sequence[str], b: Sequence[str], weights: Sequence[float] | None) -> views.Similarity:
-        """The tokens of two sentences compared."""
-        tables = list(token_similarity(self.model.embedder, a, b))
-        if weights is not None:
-            tables += list(token_similarity(self.model.embedder, a, b, weights))
-        return views.compare_view(tables)
-
-    def substitutes(self, one: Marked, count: int) -> views.Substitutes:
-        """Words for the marked place. Raises Refusal if the model has no softmax."""
-        if self.model.substitutes is None:
-            raise invalid(
-                f"{self.model.name} has no softmax (softmax.safetensors), so it can't predict words. Published "
-                "models don't have one either; explore one that 'elmo pretrain' made.",
-                "model",
-            )
-        return views.Substitutes(**self.model.substitutes(*one, count))
-
-    def computation(self, one: Marked) -> Computation:
-        """How the vectors of the marked token are computed. Raises ConfigError if `has_computation` is false."""
-        embedder = self.model.embedder
-        require_followed(embedder.config, embedder.state)
-        with self._lock:
-            if self._checkpoint is None:  # with tensors that need not be made at every access
-                self._checkpoint = replace(embedder.checkpoint, tensors=dict(embedder.checkpoint.tensors))
-        vocabulary = embedder.vocabulary if self.model.substitutes is not None else None
-        return computation(self._checkpoint, one, None if vocabulary is None else len(vocabulary))
-
-    @property
-    def has_computation(self) -> bool:
-        """Whether the model is one that `computation` can follow."""
-        return can_follow(self.model.embedder.config, self.model.embedder.state)
 
     @property
     def has_bundled_text(self) -> bool:
@@ -172,3 +116,32 @@ class Explored:
             return bundled_examples(self.language or "en")
         own = own_example(self.index())
         return [own] if own else bundled_examples(self.language or "en")
+
+
+def learned_mixes(run: Path) -> list[Mix]:
+    """The mixes of layers of every seed in the folder of a run of `elmo task train`. ConfigError if there are none."""
+    found: list[Mix] = []
+    for path in sorted(run.glob("seed-*/scores.json")):
+        try:
+            mixes = json.loads(read_bytes(path, limit=_SCORES_BYTES)).get("mix_weights", [])
+            for number, mix in enumerate(mixes, start=1):
+                place = f", mix {number}" if len(mixes) > 1 else ""
+                weights = [round(weight, 4) for weight in mix["weights"]]
+                found.append(Mix(f"{run.name}, {path.parent.name}{place}", weights))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ConfigError(f"{path}: is not the outcome of a seed ({error}). Name another run folder.") from None
+    if not found:
+        raise ConfigError(
+            f"{run}: has no learned mixes of layers (seed-*/scores.json with mix_weights). Name the folder that "
+            "'elmo task train ... -o RUN' made, of a model with ELMo."
+        )
+    return found
+
+
+def _quality_of(folder: Path, model_hash: str) -> Mapping[str, Any] | None:
+    """The figures in a model's folder, if there are any for these weights."""
+    try:
+        found = json.loads(read_bytes(folder / _QUALITY_FILE, limit=_QUALITY_BYTES))
+    except (OSError, ValueError):  # no figures are better than wrong ones
+        return None
+    return found if isinstance(found, dict) and found.get("model_hash") == model_hash else None

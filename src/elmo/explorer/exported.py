@@ -1,7 +1,7 @@
 """Exported pages: everything that the page shows, computed where it is opened, without a server of ours.
 
-A page holds the answers for its examples, so that it shows something at once, and a worker that loads the model's own
-files, by elmo.js, and answers everything else:
+A page holds the neighbors of the example that it opens on, so that it shows something at once, and a worker that loads
+the model's own files, by elmo.js, and answers everything else:
 
     index.html           the page and its worker
     elmo/                elmo.js with elmo.wasm, a module that other pages can use too
@@ -19,21 +19,22 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from elmo.analysis.neighbors.context_index import Hit
+from elmo.analysis.neighbors.query import neighbors
 from elmo.disk.atomic import new_folder, write_file
 from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError
-from elmo.explorer import frozen, page_files
-from elmo.explorer.explored import Explored
-from elmo.explorer.quality import Mix
+from elmo.explorer import page_files
+from elmo.explorer.explored import Explored, Mix
 from elmo.explorer.texts import SOURCES_FILE
 
 MOST_TOKENS = 50_000
 """Tokens of a text at most: a browser embeds about 1,000 in a second, and keeps 6 KB of each in memory."""
 _NEEDED, _OPTIONAL = ("config.json", "model.safetensors"), ("vocab.txt", "softmax.safetensors")
 _TEXT = "text.txt"
+_OWN = ("index.html", "SOURCES.tsv", "answers.json")  # the last of pages written before 0.2
 _LARGEST_FILE = 1 << 30
+_COUNT = 6  # neighbors that the page asks for
 _ENGINE = "elmo"
 
 
@@ -45,10 +46,10 @@ def export_folder(
     Raises ConfigError for a model or text that a browser can't hold, OutputError if the folder exists, unless `force`.
     """
     files = _files(models)
-    page = page_files.computing_page(_answers(models, mixes, files))
+    page = page_files.page(_kept(models, mixes, files))
     engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
-    replaceable = frozen.EXPORTED | {_ENGINE, *models, *_earlier_models(folder)}
+    replaceable = {*_OWN, _ENGINE, *models, *_earlier_models(folder)}
     with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
         (unfinished / "index.html").write_text(page, encoding="utf-8")
         (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())
@@ -71,23 +72,37 @@ def export_file(models: Mapping[str, Explored], path: Path, mixes: Sequence[Mix]
     """Writes the page as one HTML file, which opens from disk. Raises as `export_folder`."""
     files = {**_files(models), f"{_ENGINE}/elmo.wasm": (page_files.ENGINE / "elmo.wasm").read_bytes()}
     packed = {name: base64.b64encode(gzip.compress(content, mtime=0)).decode() for name, content in files.items()}
-    page = page_files.computing_page(_answers(models, mixes, files), packed).encode()
+    page = page_files.page(_kept(models, mixes, files), packed).encode()
     write_file(path, page, force=force)
 
 
-def _answers(models: Mapping[str, Explored], mixes: Sequence[Mix], files: Collection[str]) -> str:
-    """As JSON: the answers of the examples, and what the worker must know. `files`: names of what it reads."""
-    engine = {
-        name: {
-            "tokens_in_source": None if model.text is None else model.text_info().tokens_in_source,
-            "has_vocabulary": f"{name}/vocab.txt" in files,
-        }
+def _kept(models: Mapping[str, Explored], mixes: Sequence[Mix], files: Collection[str]) -> str:
+    """What the page knows when it opens. `files`: names of what its worker reads."""
+    engines = {
+        name: page_files.Engine(
+            tokens_in_source=None if model.text is None else model.index().facts.tokens_in_source,
+            has_vocabulary=f"{name}/vocab.txt" in files,
+        )
         for name, model in models.items()
     }
-    kept: dict[str, Any] = json.loads(frozen.all_answers(models))
-    kept |= {"is_complete": False, "engine": engine}
-    kept["answers"]["mixes"] = mixes
-    return msgspec.json.encode(kept).decode()
+    return page_files.kept(models, mixes, engines, answers=_first_neighbors(next(iter(models.values()))))
+
+
+def _first_neighbors(model: Explored) -> dict[str, Any]:
+    """What the page shows while its model loads: the neighbors of its first example, by the page's own keys."""
+    found = {}
+    for example in model.info().examples[:1] if model.text is not None else ():
+        for tokens, place in zip(example.sentences, example.places, strict=True):
+            asked = {"selected": {"tokens": tokens, "place": place}, "count": _COUNT, "weights": None}
+            request = {"model": model.model.name, **asked, "noun": example.noun}
+            layers = neighbors(model.index(), model.model.embedder, tokens, place, _COUNT, noun=example.noun)
+            key = f"neighbors {json.dumps(request, ensure_ascii=False, separators=(',', ':'))}"
+            found[key] = {"layers": [{which: list(map(_near, hits)) for which, hits in one.items()} for one in layers]}
+    return found
+
+
+def _near(hit: Hit) -> dict[str, Any]:
+    return {"tokens": hit.tokens, "position": hit.position, "cosine": round(hit.cosine, 4)}
 
 
 def _files(models: Mapping[str, Explored]) -> dict[str, bytes]:
@@ -111,20 +126,20 @@ def model_folder(name: str, model: Explored) -> Path:
     if config.characters != "bytes" or config.num_words or config.direction != "both":
         raise ConfigError(
             f"{name} can't be exported: the page shows models that read bytes in both directions, and this one reads "
-            f"{config.characters or 'words'}, direction {config.direction}. Export its examples alone with "
-            "--answers-only."
+            f"{config.characters or 'words'}, direction {config.direction}. Show it with 'elmo explore', and "
+            "use 'Save as page' there."
         )
     missing = [file for file in _NEEDED if folder is None or not (folder / file).is_file()]
     if folder is None or missing:
         raise ConfigError(
             f"{name} can't be exported: {folder or 'its folder'} has no {missing[0]}, which elmo.js reads. Convert the "
-            "model with 'elmo convert' and export that, or its examples alone with --answers-only."
+            "model with 'elmo convert' and export that."
         )
     return folder
 
 
 def _require_readable_text(name: str, model: Explored) -> None:
-    if model.text is not None and (tokens := model.text_info().tokens) > MOST_TOKENS:
+    if model.text is not None and (tokens := len(model.index())) > MOST_TOKENS:
         raise ConfigError(
             f"the text of {name} has {tokens:,} tokens, but a browser would take minutes to embed more than "
             f"{MOST_TOKENS:,}. Take fewer with --tokens {MOST_TOKENS}, and with --sample from the whole text."

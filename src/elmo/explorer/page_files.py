@@ -1,26 +1,30 @@
-"""The page's files, read once into memory, and joined into one file that needs no other.
+"""The page's files, joined into one file, served and exported alike.
 
 The modules are written so that joining is simple: every import is one line from a relative path, and every export
 stands before a declaration or in a list of its own. Scripts and styles of the joined file are allowed by their SHA-256
-alone, and nothing may be loaded from anywhere. A page that computes by itself holds its worker as text, joined of
-`local/` and of `elmo.browser`.
+alone, and nothing may be loaded but what lies beside the page. It holds its worker as text, joined of `local/` and of
+`elmo.browser`, and as JSON what it must know.
 """
 
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from elmo.disk.bounded import read_bytes
+from elmo.explorer.explored import Explored, Mix
+from elmo.version import __version__
 
 _FOLDER = Path(__file__).parent / "page"
 _WORKER = Path(__file__).parent / "local" / "worker.js"
 ENGINE = Path(__file__).parents[1] / "browser"
 """elmo.js, with its WebAssembly."""
-_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 _BYTES = 1 << 20
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
@@ -32,60 +36,64 @@ _SCRIPT = '<script type="module" src="/explorer/main.js"></script>'
 _ICON = '<link rel="icon" href="/explorer/icon.svg">'
 
 
-@cache
-def _files() -> dict[str, bytes]:
-    paths = (path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
-    return {path.relative_to(_FOLDER).as_posix(): read_bytes(path, limit=_BYTES) for path in sorted(paths)}
+class Engine(msgspec.Struct):
+    """What the worker must know of a model, beside the facts that the page shows."""
+
+    tokens_in_source: int | None
+    """Of the whole text, of which the index may hold a part."""
+    has_vocabulary: bool
+    config: Mapping[str, Any] | None = None
+    """The architecture; None: the worker reads it in config.json."""
 
 
-def file_of(name: str) -> tuple[bytes, str] | None:
-    """A file of the page with its media type, by its path in `page/`; None: there is no such file."""
-    content = _files().get(name)
-    return None if content is None else (content, _TYPES[Path(name).suffix])
+def kept(
+    models: Mapping[str, Explored],
+    mixes: Sequence[Mix],
+    engines: Mapping[str, Engine],
+    *,
+    answers: Mapping[str, Any] | None = None,
+    served: str | None = None,
+) -> str:
+    """As JSON: what the page knows when it opens.
+
+    `answers`: to show before the worker has loaded, by the page's keys. `served`: the address below which a server has
+    each model's layers and files; None: the worker computes, from files beside the page or in it.
+    """
+    info = {"version": __version__, "models": [model.info() for model in models.values()]}
+    given = {"info": info, "mixes": mixes, **(answers or {})}
+    facts = {"is_complete": False, "answers": given, "engine": engines, "served": served}
+    return msgspec.json.encode(facts).decode()
 
 
-def live_page(answers: str) -> str:
-    """The page for a server, with answers (JSON) to show before any request."""
-    return _text("index.html").replace(_DATA, _data(answers))
-
-
-@cache
-def saved_page(answers: str = "null") -> str:
-    """The page as one file. The answers (JSON) are all it can show; "null" is the place for them."""
-    return _one_file(answers, "")
-
-
-def computing_page(answers: str, files: Mapping[str, str] | None = None) -> str:
-    """The page with its worker. `files`: base64 of gzip of the files that the worker reads, by their names; None: they
-    lie beside the page."""
-    policy = " 'wasm-unsafe-eval'; worker-src blob:" + ("; connect-src 'self'" if files is None else "")
+def page(kept: str, files: Mapping[str, str] | None = None) -> str:
+    """The page as one file. `kept`: what the function of that name gives; `files`: base64 of gzip of the files that the
+    worker reads, by their names; None: they lie beside the page."""
+    style, script = _text("style.css"), joined_modules()
+    beside = "" if files else "connect-src 'self'; "
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}' 'wasm-unsafe-eval'; "
+        f"worker-src blob:; {beside}img-src data: blob:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    icon = base64.b64encode(_text("icon.svg").encode()).decode()
     data = {"worker": joined_worker(), **{f"file {name}": content for name, content in (files or {}).items()}}
     blocks = "".join(
         f'<script type="text/plain" id="{escape(name)}">{content}</script>\n' for name, content in data.items()
     )
-    return _one_file(answers, policy).replace("</body>", f"{blocks}</body>")
-
-
-def _one_file(answers: str, more_policy: str) -> str:
-    """`more_policy`: what follows the allowed script in the policy."""
-    style, script = _text("style.css"), joined_modules()
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'{more_policy}; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-    icon = base64.b64encode(_files()["icon.svg"]).decode()
     replacements = {
         _ICON: f'<link rel="icon" href="data:image/svg+xml;base64,{icon}">',
         "<head>": f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">',
         _STYLE: f"<style>{style}</style>",
         _SCRIPT: f'<script type="module">{script}</script>',
-        _DATA: _data(answers),
+        # "<" never stands in JSON but in strings, where its escape means the same: no text can end the element.
+        _DATA: _DATA.replace("null", kept.replace("<", "\\u003c")),
+        "</body>": f"{blocks}</body>",
     }
-    page = _text("index.html")
+    made = _text("index.html")
     for before, after in replacements.items():
-        assert page.count(before) == 1, before
-        page = page.replace(before, after)
-    return page
+        assert made.count(before) == 1, before
+        made = made.replace(before, after)
+    return made
 
 
 @cache
@@ -126,13 +134,8 @@ def _joined(main: Path) -> str:
     return joined
 
 
-def _data(answers: str) -> str:
-    # "<" never stands in JSON but in strings, where its escape means the same: no text can end the element.
-    return _DATA.replace("null", answers.replace("<", "\\u003c"))
-
-
 def _text(name: str) -> str:
-    return _files()[name].decode("utf-8")
+    return read_bytes(_FOLDER / name, limit=_BYTES).decode("utf-8")
 
 
 def _hash(content: str) -> str:

@@ -18,18 +18,11 @@ def command(model_folder, tmp_path, monkeypatch) -> list[str]:
     return ["explore", "--model", str(model_folder), "--text", str(tmp_path / "text.txt"), "--quiet", "--export"]
 
 
-@pytest.mark.parametrize(
-    ("flag", "files"),
-    [
-        ("--answers-only", {"index.html", "answers.json", "SOURCES.tsv"}),
-        ("--publish-text", {"index.html", "elmo", "model", "SOURCES.tsv"}),
-    ],
-)
-def test_a_page_is_exported_into_a_new_folder(command, flag, files, tmp_path, capsys):
-    command = [*command, str(tmp_path / "page"), flag]
+def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
+    command = [*command, str(tmp_path / "page"), "--publish-text"]
     assert main(command) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'page' / 'index.html'}\n"
-    assert {path.name for path in (tmp_path / "page").iterdir()} == files
+    assert {it.name for it in (tmp_path / "page").iterdir()} == {"index.html", "elmo", "model", "SOURCES.tsv"}
     assert main(command) == 2
     assert "exists already" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
@@ -51,12 +44,6 @@ def test_a_text_of_ones_own_is_published_only_if_one_says_so(command, tmp_path, 
     assert not (tmp_path / "page").exists()
     assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 0
     assert (tmp_path / "page/model/text.txt").read_text("utf-8").startswith("the bank was steep\nthe bank lent money\n")
-    assert main([*command, str(tmp_path / "small"), "--answers-only"]) == 0
-    assert not list((tmp_path / "small").rglob("text.txt"))
-    one_file = ["--answers-only", "--single-file", str(tmp_path / "page.html")]
-    assert main([*command, str(tmp_path / "other"), *one_file]) == 2
-    assert "every visitor could read it" in capsys.readouterr().err
-    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_model_is_called_like_its_folder_however_that_is_written(command, model_folder, tmp_path, monkeypatch):

@@ -18,8 +18,7 @@ from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
-    from elmo.explorer.explored import Explored
-    from elmo.explorer.quality import Mix
+    from elmo.explorer.explored import Explored, Mix
 
 _BUNDLED = ("small-en", "small-ko")
 _INDEXED_TOKENS = 200_000
@@ -41,7 +40,7 @@ class Arguments:
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
     tokens: int | None = None
-    """Maximum number of tokens of the text to index (default: 200,000; in an exported page that computes, 50,000)."""
+    """Maximum number of tokens of the text to index (default: 200,000; in an exported page 50,000)."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     run: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
@@ -51,9 +50,6 @@ class Arguments:
     holds the models, about 20 MB for each bundled one."""
     single_file: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the same as one HTML file that opens from disk, and exit."""
-    answers_only: bool = False
-    """With --export: write the answers for the examples alone. The page is small and opens from disk, but nobody can
-    type a sentence."""
     publish_text: bool = False
     """With --text: put the text into the exported page, where every visitor can read it."""
     force: bool = False
@@ -69,23 +65,21 @@ class Arguments:
     quiet: bool = False
     """Show neither progress nor the address of the page."""
 
-    @property
-    def computes(self) -> bool:
-        """Of an exported page: whether it holds models and texts, and not their answers alone."""
-        return self.single_file is not None or not self.answers_only
-
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore")
     require_setting(arguments.tokens is None or arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     is_exported = arguments.export is not None or arguments.single_file is not None
-    if is_exported:
-        _require_sense(arguments)
+    if is_exported and arguments.text is not None and not arguments.publish_text:
+        raise ConfigError(
+            f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
+            "visitor could read it. Add --publish-text if they may; or leave out --text for the bundled texts."
+        )
     require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
-    from elmo.explorer.quality import learned_mixes
-    from elmo.explorer.routes import PATH, Page
+    from elmo.explorer.explored import learned_mixes
+    from elmo.explorer.served import PATH, Page
     from elmo.serve.app import create_app
     from elmo.serve.listening import bound, is_loopback, run, url
 
@@ -114,35 +108,16 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _require_sense(arguments: Arguments) -> None:
-    if arguments.answers_only and arguments.run is not None:
-        raise ConfigError(
-            f"--run {arguments.run} was given together with --answers-only, but a page of answers can't mix the layers "
-            "and shows each by itself. Leave out one of the two; or leave out --export, choose the mix in the page "
-            "that opens, and use 'Save as page' in it."
-        )
-    if arguments.text is not None and arguments.computes and not arguments.publish_text:
-        raise ConfigError(
-            f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
-            "visitor could read it. Add --publish-text if they may; or with --export alone --answers-only, which keeps "
-            "only the sentences that its answers show; or leave out --text for the bundled texts."
-        )
-
-
 def _export(arguments: Arguments, mixes: "Sequence[Mix]") -> int:
     from elmo.explorer.exported import MOST_TOKENS, export_file, export_folder, model_folder
-    from elmo.explorer.frozen import export
 
-    models = _models(arguments, MOST_TOKENS if arguments.computes else _INDEXED_TOKENS)
-    for name, model in models.items() if arguments.computes else ():
+    models = _models(arguments, MOST_TOKENS)
+    for name, model in models.items():
         model_folder(name, model)  # before its text is embedded
     for model in models.values():
         model.index(progress=not arguments.quiet)
     if arguments.export is not None:
-        if arguments.answers_only:
-            export(models, arguments.export, force=arguments.force)
-        else:
-            export_folder(models, arguments.export, mixes, force=arguments.force)
+        export_folder(models, arguments.export, mixes, force=arguments.force)
         print(arguments.export / "index.html")
     if arguments.single_file is not None:
         export_file(models, arguments.single_file, mixes, force=arguments.force)

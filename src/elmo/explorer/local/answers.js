@@ -1,4 +1,4 @@
-// The answers to the page's requests, the same JSON as elmo.explorer.routes and views give, computed here.
+// The answers to the page's requests, above what an engine gives: the layers of tokens, and words for a place.
 
 import { formsOf } from "./korean.js";
 import { computation } from "./computation.js";
@@ -10,7 +10,7 @@ import { dot, drawn, unit } from "./text_index.js";
 const MOST_REMEMBERED = 64;
 
 export class Answers {
-  // `info`, `mixes`: these answers. `models`: for each model `elmo()`, `index()`, `tensors()` and `vocabulary()`, promises
+  // `info`, `mixes`: these answers. `models`: for each model `engine()`, `index()`, `tensors()` and `vocabulary()`, promises
   // of what is loaded when it is first needed, and `complete(index)`, which begins to complete an index.
   constructor(info, mixes, models) {
     this.given = { info, mixes };
@@ -31,8 +31,8 @@ export class Answers {
   async layersOf(model, tokens) {
     const key = JSON.stringify([model, tokens]);
     if (!this.remembered.has(key)) {
-      const elmo = await this.models[model].elmo();
-      const { layers, dimensions: dim, data } = elmo.embed(tokens);
+      const engine = await this.models[model].engine();
+      const [{ layers, dimensions: dim, data }] = await engine.embed([tokens]);
       this.remembered.set(key, (place) => Array.from({ length: layers }, (_, i) => data.slice((i * tokens.length + place) * dim, (i * tokens.length + place + 1) * dim)));
       if (this.remembered.size > MOST_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
     }
@@ -74,14 +74,14 @@ const ROUTES = {
     if (!this.facts[model].has_softmax) {
       throw new Refused(`${model} has no softmax (softmax.safetensors), so it can't predict words. Published models don't have one either; explore one that 'elmo pretrain' made.`);
     }
-    const { forward, backward, both } = await (await this.models[model].elmo()).substitutes(selected.tokens, selected.place, count);
+    const { forward, backward, both } = await (await this.models[model].engine()).substitutes(selected.tokens, selected.place, count);
     return { forward: forward ?? null, backward: backward ?? null, both: both ?? null };
   },
 
   async computation({ model, selected }) {
     const loaded = this.models[model], words = this.facts[model].has_softmax ? (await loaded.vocabulary()).length : null;
-    const [elmo, tensor] = await Promise.all([loaded.elmo(), loaded.tensors()]);
-    return computation({ config: elmo.describe().config, tensor, words }, selected.tokens, selected.place);
+    const [engine, tensor] = await Promise.all([loaded.engine(), loaded.tensors()]);
+    return computation({ config: engine.describe().config, tensor, words }, selected.tokens, selected.place);
   },
 
   async neighbors({ model, selected, count, weights, noun }) {

@@ -1,5 +1,6 @@
-// How the vectors of one token are computed: elmo/explorer/computation.py in plain loops, from the tensors of a model.
-// Its sums are in double precision.
+// How the vectors of one token are computed: the numbers of every step, from its bytes to its layers. The steps and
+// equations are those of elmo.reference, from the tensors of a model; sums are in double precision. Of the features the
+// largest are shown, of other long vectors the first numbers, with four significant digits.
 
 import { BOUNDARIES, MARKS, bytesOf, characterIds } from "../../browser/characters.js";
 import { STEPS, readTensors } from "../../browser/safetensors.js";
@@ -57,6 +58,7 @@ export function tensorsOf(bytes) {
 }
 
 function valuesOf({ type, bytes }) {
+  if (type === "F32" && bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   const { buffer } = type === "I8" ? bytes : bytes.slice();  // aligned
   if (type === "I8") return new Int8Array(buffer, bytes.byteOffset, bytes.length);
   if (type === "F32") return new Float32Array(buffer);

@@ -1,11 +1,11 @@
-// What the server would refuse of the page's requests, which an address or a typed text can cause, in the same words.
+// What is refused of the page's requests, which an address or a typed text can cause.
 
 import { words } from "../../browser/tokenizer.js";
 
 const MOST_TOKENS = 200, MOST_CHARACTERS = 50 * MOST_TOKENS;
 const LONE_SURROGATE = /\p{Cs}/u;
 
-// What the server would refuse. `message`: what, with the values; why; the next step.
+// `message`: what is wrong, with the values; why; the next step.
 export class Refused extends Error {}
 
 export function requireTokens(tokens) {

@@ -11,7 +11,7 @@ export const BATCH = 4;
 const TINY = 1.1754943508222875e-38;
 
 export class TextIndex {
-  // `text`: a tokenized sentence on each line. `embed(sentences)`: the vectors of each, {tokens, data} in the order
+  // `text`: a tokenized sentence on each line. `embed(sentences)`: the vectors of each or their promise, {tokens, data} in the order
   // (layers, tokens, dimensions).
   constructor(text, layers, dim, embed) {
     this.sentences = text.split("\n").filter(Boolean).map((line) => line.split(" "));
@@ -59,7 +59,7 @@ export class TextIndex {
     const missing = [...sentences].filter((i) => !this.isFilled[i]);
     for (let at = 0; at < missing.length; at += BATCH) {
       const batch = missing.slice(at, at + BATCH).filter((i) => !this.isFilled[i]);
-      const found = batch.length ? this.embed(batch.map((i) => this.sentences[i])) : [];
+      const found = batch.length ? await this.embed(batch.map((i) => this.sentences[i])) : [];
       batch.forEach((i, k) => this.keep(i, found[k]));
       await turn();
     }

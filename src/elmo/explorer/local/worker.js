@@ -1,4 +1,4 @@
-// The worker of a page that needs no server: it loads models, makes the indexes of their texts, and answers the page.
+// The page's worker: it loads models or asks the server for their layers, has the indexes of their texts, and answers.
 //
 // The page sends {start: settings} once, {open: model} for each model that it shows, and {id, route, request}; it gets
 // {id, answer, warning?} or {id, error: {message}}, and {progress: {model, part, done}} for its line of progress.
@@ -8,6 +8,7 @@ import { readVocabulary } from "../../browser/substitutes.js";
 import { Answers } from "./answers.js";
 import { tensorsOf } from "./computation.js";
 import { keptIndex } from "./kept_index.js";
+import { answered, servedEngine, servedIndex } from "./served.js";
 import { BATCH, TextIndex } from "./text_index.js";
 
 const MOST_SILENT = 100;  // milliseconds between two reports of progress
@@ -23,18 +24,21 @@ onmessage = async ({ data: { start, open, id, route, request } }) => {
   }
 };
 
-function begin({ info, mixes, base, models: settings, files }) {
-  const engine = once(() => bytes("elmo/elmo.wasm"));
+// `files`: those inside the page, by name; null: they lie below `base`, where `isServed` says that a server computes.
+function begin({ info, mixes, base, isServed, models: settings, files }) {
+  const wasm = once(() => bytes("elmo/elmo.wasm"));
   models = Object.fromEntries(info.models.map((facts) => [facts.name, modelOf(facts)]));
   answers = new Answers(info, mixes, models);
 
-  function modelOf({ name, text, layers, dim, model_hash, has_softmax }) {
+  function modelOf(facts) {
+    const { name, text, layers, dim, model_hash, has_softmax } = facts, own = new URL(`${encodeURIComponent(name)}/`, base);
     const report = reporter(name), complain = (error) => postMessage({ progress: { model: name, problem: error.message } });
     const model = {
       tokensInSource: settings[name].tokens_in_source,
-      elmo: once(async () => {
+      engine: once(async () => {
+        if (isServed) return servedEngine(own, facts, settings[name].config);
         const paths = Object.keys(files ?? {}).filter((path) => path.startsWith(`${name}/`));
-        const own = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
+        const inside = await Promise.all(paths.map(async (path) => [path.slice(name.length + 1), await bytes(path)]));
         const sizes = {};
         let isOver = false;
         const onProgress = ({ file, loaded, total }) => {
@@ -44,7 +48,7 @@ function begin({ info, mixes, base, models: settings, files }) {
           report("model", all ? Math.min(done / all, 0.99) : 0);
         };
         try {
-          return await load(files ? undefined : new URL(`${encodeURIComponent(name)}/`, base).href, { exact: true, files: { "elmo.wasm": await engine(), ...Object.fromEntries(own) }, onProgress });
+          return await load(files ? undefined : own.href, { exact: true, files: { "elmo.wasm": await wasm(), ...Object.fromEntries(inside) }, onProgress });
         } finally {
           isOver = true;
         }
@@ -52,11 +56,13 @@ function begin({ info, mixes, base, models: settings, files }) {
       vocabulary: once(async () => (settings[name].has_vocabulary ? readVocabulary(await bytes(`${name}/vocab.txt`)) : [])),
       tensors: once(async () => tensorsOf(await bytes(`${name}/model.safetensors`))),
       index: once(async () => {
-        const [content, elmo] = await Promise.all([bytes(`${name}/text.txt`), model.elmo()]);
-        return new TextIndex(new TextDecoder().decode(content), layers, dim, (sentences) => elmo.embed(sentences));
+        const [content, engine] = await Promise.all([bytes(`${name}/text.txt`), model.engine()]);
+        const index = new TextIndex(new TextDecoder().decode(content), layers, dim, (sentences) => engine.embed(sentences));
+        if (isServed) index.restore(await servedIndex(own, index));
+        return index;
       }),
       complete: once(async (index) => {
-        if (index.restore(await keptIndex.get(model_hash))) return report("index", 1);
+        if (isServed || index.restore(await keptIndex.get(model_hash))) return report("index", 1);
         const steps = Math.ceil(index.sentences.length / BATCH);
         let done = 0;
         // Not waited for: what is asked meanwhile is answered from the part that was read.
@@ -67,9 +73,9 @@ function begin({ info, mixes, base, models: settings, files }) {
       }),
       warmUp: once(async () => {
         try {
-          const [elmo] = await Promise.all([model.elmo(), model.vocabulary()]);
+          const [engine] = await Promise.all([model.engine(), model.vocabulary()]);
           report("model", 1);
-          if (has_softmax) elmo.substitutes(["."], 0, 1).catch(complain);  // loads it, before anybody asks
+          if (has_softmax) engine.substitutes(["."], 0, 1).catch(complain);  // loads it, before anybody asks
           if (text !== null) await model.complete(await model.index());
         } catch (error) {
           complain(error);
@@ -81,7 +87,9 @@ function begin({ info, mixes, base, models: settings, files }) {
 
   async function bytes(path) {
     if (files) return inflated(files[path]);
-    const answer = await fetch(new URL(path.split("/").map(encodeURIComponent).join("/"), base)).catch(() => null);
+    const address = new URL(path.split("/").map(encodeURIComponent).join("/"), base);
+    if (isServed) return new Uint8Array(await (await answered(address)).arrayBuffer());
+    const answer = await fetch(address).catch(() => null);
     if (!answer?.ok) {
       throw new Error(`${path}: ${answer ? `the server answered ${answer.status}` : "can't be fetched"}. This page needs a web server that has all files of 'elmo explore --export'; one that opens from disk is written by --single-file.`);
     }

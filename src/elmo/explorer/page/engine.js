@@ -1,4 +1,4 @@
-// Where answers come from: those kept in the page first, then the worker of a page that has one, then the server.
+// Where answers come from: those kept in the page first, then its worker; a saved page has none.
 
 import { Local } from "./local.js";
 
@@ -21,7 +21,7 @@ export class Engine {
     const key = Engine.key(route, request);
     if (!this.answers.has(key)) {
       if (this.isComplete) throw new Error("not kept");
-      const waiting = this.local ? this.local.ask(route, request) : fetched(route, request);
+      const waiting = this.local.ask(route, request);
       this.answers.set(key, waiting);
       // What was found in a part of the text is asked for again when more is read.
       waiting.then((answer) => (answer.partial ? this.answers.delete(key) : this.answers.set(key, answer)), () => this.answers.delete(key));
@@ -30,30 +30,7 @@ export class Engine {
   }
 }
 
-async function fetched(route, request) {
-  const options = request === null ? {} : {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(request),
-  };
-  let response;
-  try {
-    response = await fetch(`/explorer/api/${route}`, options);
-  } catch {
-    throw new Error("elmo explore does not answer: it was stopped, or this machine sleeps. Start it again and reload.");
-  }
-  const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Error(answer?.error?.message ?? `The server answered with status ${response.status}.`);
-  const told = response.headers.get("Warning");
-  if (told) answer.warning = unquoted(told.slice(told.indexOf('"') + 1, -1));
-  return answer;
-}
-
-// The header's quoted string, in which other characters than ASCII's are written as Python does.
-const unquoted = (text) =>
-  text.replace(/\\(.)/g, "$1").replace(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4}))/g, (_, ...codes) => String.fromCodePoint(parseInt(codes.find(Boolean), 16)));
-
-// The requests of the views. The order of the fields is that of the server's kept answers.
+// The requests of the views. The order of the fields is that of kept answers.
 export const requests = {
   neighbors: (state, one) => ({
     model: state.model, selected: selected(one), count: 6, weights: state.layer === "mix" ? state.weights : null, noun: nounIn(state, one),

@@ -1,8 +1,8 @@
-// The worker of a page that computes by itself: it is in the page as text, and so are its files if there are no others.
+// The page's worker: it is in the page as text, and so are its files if there are no others.
 
 export class Local {
   // `kept`: what the page holds. `onProgress({model, part, done} or {model, problem})`: while it loads and indexes.
-  constructor({ answers, engine }, onProgress) {
+  constructor({ answers, engine, served }, onProgress) {
     const source = document.getElementById("worker").textContent;
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     this.worker = new Worker(url);
@@ -10,7 +10,7 @@ export class Local {
     this.asked = 0;
     this.worker.onmessage = ({ data }) => (data.progress ? onProgress(data.progress) : this.arrived(data));
     this.worker.onerror = (event) => onProgress({ model: null, problem: event.message ?? "the worker of this page can't be started." });
-    this.worker.postMessage({ start: { info: answers.info, mixes: answers.mixes, models: engine, base: new URL(".", document.baseURI).href, files: filesInside() } });
+    this.worker.postMessage({ start: { info: answers.info, mixes: answers.mixes, models: engine, base: new URL(served ?? ".", document.baseURI).href, isServed: served !== null, files: filesInside() } });
   }
 
   // Loads a model before it is asked.

@@ -18,7 +18,7 @@ import { isForeign } from "./trust.js";
 const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
 const engine = new Engine(kept, onProgress);
-const warnings = new Map();  // of the server, by the sentence that they are about
+const warnings = new Map();  // by the sentence that they are about
 let info, state, words, mixes = [], texts = {}, typing = null, isMenuOpen = false, tour = null, turn = 0, typed = 0, progress = {};
 
 const parts = {

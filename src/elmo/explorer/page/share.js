@@ -43,9 +43,7 @@ export async function pageWithAnswers(engine, state, info) {
     answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = answer;
   }
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
-  if (engine.local) return pageOfAnswers(kept);
-  const page = await (await fetch("/explorer/saved.html")).text();
-  return page.replace(/(<script type="application\/json" id="frozen">)null(<\/script>)/, (_, before, after) => before + kept + after);
+  return pageOfAnswers(kept);
 }
 
 const python = (value) => JSON.stringify(value);
@@ -56,23 +54,28 @@ const bracketed = ({ tokens, place }) => tokens.map((token, i) => (i === place ?
 export function codeOf(state, model) {
   const pair = pairOf(state);
   const weights = state.layer === "mix" ? `[${state.weights.join(", ")}]` : "None";
-  const load = ["from elmo.explorer.explored import Explored", "", `explored = Explored.load(${python(state.model)})`];
   const noun = (i) => requests.neighbors(state, pair[i]).noun;
-  const marked = pair.map((one) => `(${python(one.tokens)}, ${one.place})`);
-  const calls = {
-    neighbors: marked.map((one, i) => `print(explored.neighbors(${one}, 6, ${weights}${noun(i) ? `, noun=${python(noun(i))}` : ""}))`),
-    map: [`found = explored.occurrences([${marked.join(", ")}], 300, ${weights})`, `print(found.layers[-1].points)`],
-    compare: [`print(explored.similarity(${python(pair[0].tokens)}, ${python((state.within ? pair[0] : pair.at(-1)).tokens)}, ${weights}).layers[-1])`],
-    gap: marked.map((one) => `print(explored.substitutes(${one}, 10))`),
-    computation: [`steps = explored.computation(${marked[Math.min(state.follow, marked.length - 1)]})`, "print(steps.letters)", "print(steps.layers)"],
-  };
+  const given = pair.map((one) => `${python(one.tokens)}, ${one.place}`);
+  const sentences = [pair[0].tokens, (state.within ? pair[0] : pair.at(-1)).tokens].map(python);
+  const follow = pair[Math.min(state.follow, pair.length - 1)];
+  const [imported, ...calls] = {
+    neighbors: ["elmo.analysis.neighbors.query import neighbors", ...given.map((one, i) => `print(neighbors(explored.index(), embedder, ${one}, 6, weights=${weights}${noun(i) ? `, noun=${python(noun(i))}` : ""}))`)],
+    map: ["elmo.analysis.neighbors.occurrence_map import occurrence_map", `marked = [${given.map((one) => `(${one})`).join(", ")}]`, `found = occurrence_map(explored.index(), embedder, marked, weights=${weights}, limit=300)`, "print(found.layers[-1].points)"],
+    compare: ["elmo.analysis.measures import token_similarity", `print(list(token_similarity(embedder, ${sentences.join(", ")}${state.layer === "mix" ? `, ${weights}` : ""}))[-1])`],
+    gap: [null, ...given.map((one) => `print(explored.model.substitutes(${one}, 10))`)],
+    computation: [null, `(layers,) = embedder.embed([${python(follow.tokens)}])`, `print(layers[:, ${follow.place}])`],
+  }[state.view];
+  const load = [
+    "from elmo.explorer.explored import Explored", ...(imported ? [`from ${imported}`] : []), "",
+    `explored = Explored.load(${python(state.model)})`, "embedder = explored.model.embedder",
+  ];
   const commands = {
     neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}${noun(0) ? ` --noun ${shell(noun(0))}` : ""}`],
     map: [], compare: [], computation: [],
     gap: pair.map((one) => `elmo substitutes ${state.model} ${shell(bracketed(one))}`),
   };
   const command = pair.some(hasBracket) ? "" : commands[state.view].join("\n");
-  return { python: [...load, ...calls[state.view]].join("\n"), command };
+  return { python: [...load, ...calls].join("\n"), command };
 }
 
 // A view as SVG: what the browser has laid out, drawn again as boxes, lines of text and shapes.
