@@ -82,7 +82,8 @@ def stage(folder: Path) -> None:
         _put(folder / "docs/explorer.md", _PLACE_OF_EXPLORER, _FRAME)
         shutil.copytree(EXPLORER, folder / "docs/live-explorer")
     first = folder / "docs/index.md"
-    first.write_text(landing(first.read_text(encoding="utf-8"), _EXPLORER_PAGE if has_explorer else None), encoding="utf-8")
+    shown = _EXPLORER_PAGE if has_explorer else None
+    first.write_text(landing(first.read_text(encoding="utf-8"), shown), encoding="utf-8")
     shutil.copy(DOCS / "site/look.css", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")

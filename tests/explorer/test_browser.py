@@ -58,17 +58,17 @@ def test_neighbors_are_the_librarys(opened, address, models, model):
     opened.go(f"{address}/explorer#model={model}&lang=en")
     pair = example(models, model)
     noun = models[model].info().examples[0].noun
-    found = [answers.neighbors(models[model], one, 6, None, noun) for one in pair]
+    both = [answers.neighbors(models[model], one, 6, None, noun) for one in pair]
     expected = [
         f"{near.tokens[near.position]} {shown(near.cosine)}"
         for layer in range(3)
-        for answer in found
+        for answer in both
         for near in answer.layers[layer].other
     ]
     chips = opened.page.locator(".neighbors .chip").all()
     found = [f"{chip.locator('.word').inner_text()} {chip.locator('.value').inner_text()}" for chip in chips]
     assert found == expected
-    lines = [near for layer in (1, 2) for answer in found for near in answer.layers[layer].same[:3]]
+    lines = [near for layer in (1, 2) for answer in both for near in answer.layers[layer].same[:3]]
     assert opened.texts(".kwic .value") == [shown(near.cosine) for near in lines]
     assert opened.texts(".kwic .right") == [" ".join(near.tokens[near.position + 1 :]) for near in lines]
 
