@@ -8,6 +8,8 @@ import { Refused } from "./requests.js";
 
 // Sentences that are embedded at once.
 export const BATCH = 4;
+// Rows that are made float32 at a time, in an index of more numbers than are kept so.
+const BLOCK = 4096, MOST_IN_MEMORY = 1 << 27;
 const TINY = 1.1754943508222875e-38;
 
 export class TextIndex {
@@ -35,6 +37,7 @@ export class TextIndex {
     this.lengths = Array.from({ length: layers }, () => new Float32Array(this.size));
     // Layer 0 sees the word alone and has a row for each word, the others one for each token.
     this.halves = Array.from({ length: layers }, (_, layer) => new Uint16Array(this.rowsIn(layer) * dim));
+    this.isSmall = this.halves.reduce((sum, { length }) => sum + length, 0) <= MOST_IN_MEMORY;
     this.isFilled = new Uint8Array(this.sentences.length);
     this.inMemory = [];
     this.products = null;
@@ -154,10 +157,13 @@ export class TextIndex {
   }
 
   times(unitVector, layer) {
-    const rows = this.inMemory[layer] ?? widened(this.halves[layer]);
-    if (this.isComplete) this.inMemory[layer] = rows;
-    const found = new Float32Array(this.rowsIn(layer));
-    for (let row = 0; row < found.length; row++) found[row] = dot(rows, row * this.dim, unitVector, 0, this.dim);
+    const halves = this.halves[layer], { dim } = this, found = new Float32Array(this.rowsIn(layer));
+    if (this.isComplete && this.isSmall) this.inMemory[layer] ??= widened(halves);
+    for (let first = 0; first < found.length; first += BLOCK) {
+      const last = Math.min(found.length, first + BLOCK), inMemory = this.inMemory[layer];
+      const rows = inMemory ?? widened(halves.subarray(first * dim, last * dim)), start = inMemory ? 0 : first;
+      for (let row = first; row < last; row++) found[row] = dot(rows, (row - start) * dim, unitVector, 0, dim);
+    }
     return found;
   }
 
