@@ -57,9 +57,7 @@ class ExploredText:
         """
         folder = cache_folder() / "explorer" / self._key(embedder)
         try:
-            index = ContextIndex(folder)
-            index.check_layers()
-            return index
+            return ContextIndex(folder)
         except TextError:  # not made yet, or damaged
             reading = Reading(**vars(self.form), tokenizer=self.split)
             look = first_look([self.path], reading, self.name)
