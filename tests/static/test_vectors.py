@@ -139,9 +139,7 @@ FAULTS = {
     "too many, no header": (b"a 1.0 2.0\nb 1.0 2.0 3.0\n", r"v:2: the row has 3 fields"),
     "too few, no header": (b"a 1 2\nb 1\n", r"v:2: the row has 1 fields"),
     "blank line": (b"a 1 2\n\nb 1 2\n", r"v:2: the line is blank, but others follow"),
-    "decimal commas": (b"1 2\nb 1,5 2,5\n", r"v:2: '1,5' has a decimal comma"),
-    "decimal commas, no header": (b"b 1,5 2,5\n", r"v:1: '1,5' has a decimal comma"),
-    "CR": (b"2 2\na 1 2\nb 1 2\rc 1 2\n", r"v:3: has a carriage return"),
+    "decimal commas": (b"1 2\nb 1,5 2,5\n", r"v:2: '1,5' is not a number"),
     "control characters, binary": (b"1 2\n\x01b " + VECTORS[0, :2].tobytes(), r"v: byte 4: the word is b'\\x01b'"),
     "tiny numbers, binary": (b"1 1\nb " + np.float32(1e-30).tobytes(), r"v: byte 4: .* largest of its numbers 1e-30"),
     "no word": (b"1 2\n 1 2\n", r"v:2: the row has 2 fields"),
@@ -290,12 +288,6 @@ def test_a_packed_file_that_grows_as_no_vectors_do_is_refused(tmp_path, layout):
     path = written(tmp_path, lzma.compress(ALIKE[layout]), "v.xz")
     with pytest.raises(TextError, match=r"v.xz: unpacks to more than 200 times its size"):
         read_static_vectors(path, words=["b"])
-
-
-def test_a_dimension_that_makes_one_row_of_the_whole_file_is_refused(tmp_path):
-    path = written(tmp_path, b"1 999999999999\na \0\0\0\0")
-    with pytest.raises(TextError, match=r"byte 0: the first line promises vectors of 999,999,999,999 numbers"):
-        read_static_vectors(path)
 
 
 def test_a_first_row_longer_than_what_is_looked_at_is_read_whole(tmp_path):

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elmo.disk.bounded import LIMITS_VARIABLE
 from elmo.errors import TextError
 from elmo.shapes import Float, Float32
-from elmo.text.files.lines import max_line_bytes
 
 BadRow = Callable[[str], None]
 
@@ -18,10 +16,6 @@ _LEAVE_OUT = "leave such rows out with --static-errors skip (Python: errors='ski
 _CONTROLS = bytes([*range(32), 127])
 # If all numbers of a row are this small, its bytes are something else.
 _TINY = 1e-15
-_INNER_RETURN = (
-    "has a carriage return (CR) with no line feed after it, as in old Macintosh files. Convert the file: tr "
-    "'\\r' '\\n' < OLD > NEW"
-)
 # A longer "word" means a damaged file or a wrong dimension.
 _MAX_WORD_BYTES = 1 << 16
 
@@ -203,26 +197,13 @@ def dim_of(line: bytes, path: str) -> int:
     if not line:
         raise TextError(f"{path} is empty: it has no vector to read. Check the step that should have made it.")
     stripped = _stripped(line).replace(b"\t", b" ")
-    if b"\r" in stripped:
-        raise TextError(f"{path}:1: {_INNER_RETURN}.")
-    name, *numbers = stripped.split(b" ")
-    if not numbers or not (_is_number(numbers[-1]) or _has_comma(numbers[-1])):
+    _, *numbers = stripped.split(b" ")
+    if not numbers or not _is_number(numbers[-1]):
         raise TextError(
             f"{path}:1: the line is {line[:40]!r}, but a file of static vectors begins with a word and its numbers, or "
             "the number of words and their dimension, separated by single spaces. Check that it is such a file."
         )
     return len(numbers)
-
-
-def require_dim(header: Header, path: str) -> None:
-    """TextError if a row of the binary layout would be longer than any line that is read: its size is one damaged
-    number, for which all of the file would be read into memory."""
-    if 4 * header.dim > max_line_bytes():
-        raise TextError(
-            f"{path}: byte 0: the first line promises vectors of {header.dim:,} numbers, which are {4 * header.dim:,} "
-            f"bytes each, but the limit for a row is {max_line_bytes():,}. Check that it is such a file; if it is, set "
-            f"{LIMITS_VARIABLE}=1."
-        )
 
 
 def _stripped(line: bytes) -> bytes:
@@ -234,8 +215,6 @@ def _parsed(line: bytes, dim: int) -> tuple[str, Float32[np.ndarray, " dim"]]:
     # From the right, since words of glove.840B and of fastText have spaces in them, or are one.
     stripped = _stripped(line)
     name, *numbers = stripped.rsplit(b" ", dim)
-    if b"\r" in stripped:
-        raise _BadRow(_INNER_RETURN)
     # But what ends in a number is a row with too many of them, not a word.
     if len(numbers) != dim or not name or (b" " in name and _is_number(name.split(b" ")[-1])):
         raise _BadRow(
@@ -246,21 +225,11 @@ def _parsed(line: bytes, dim: int) -> tuple[str, Float32[np.ndarray, " dim"]]:
         values = np.array(list(map(float, numbers)))
     except ValueError:
         wrong = next(number for number in numbers if not _is_number(number))
-        if _has_comma(wrong):
-            raise _BadRow(
-                f"{wrong[:40].decode()!r} has a decimal comma, but numbers have a decimal point in such files. Replace "
-                "the commas between digits: sed -E 's/([0-9]),([0-9])/\\1.\\2/g' OLD > NEW"
-            ) from None
         raise _BadRow(
             f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} numbers are expected after the word "
             f"{name[:40].decode('utf-8', 'replace')!r}. Fix the line, or {_LEAVE_OUT}"
         ) from None
     return _decoded(name), _finite(values, name)
-
-
-def _has_comma(text: bytes) -> bool:
-    """Whether it is a number as many countries write it."""
-    return text.count(b",") == 1 and _is_number(text.replace(b",", b"."))
 
 
 def _is_number(text: bytes) -> bool:

@@ -23,7 +23,7 @@ from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.extra_library import extra_library
 from elmo.setting_checks import require_value
 from elmo.shapes import Float, Float32, Int
-from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, require_dim, text_rows
+from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, text_rows
 from elmo.text.files.lines import limited_blocks, limited_lines
 from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
 
@@ -245,7 +245,6 @@ def _rows(
     header = Header.parse(first)
     second = content.readline(_LOOKED_AT) if header else b""
     if header and not _is_text(second):
-        require_dim(header, str(path))
         blocks = limited_blocks(content, str(path), packed, _BLOCK)
         rows = binary_rows(str(path), second, blocks, header, len(first), wanted, max_words, bad_row)
         return header.dim, rows
