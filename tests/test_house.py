@@ -52,7 +52,7 @@ PUBLIC = {
 }
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "core"}
 # Rooms in which files still need each other.
-WITH_CIRCLES = {"process", "tasks"}
+WITH_CIRCLES = {"process"}
 COMPUTED = "elmo.?"
 ENTRANCES = {"__init__.py", "__main__.py"}
 

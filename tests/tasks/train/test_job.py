@@ -3,8 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.sst.data import SstSettings
-from elmo.tasks.train.job import is_training_data, over_seeds, require_same_run, require_seeds, summarize
+from elmo.tasks.train.job import over_seeds, require_seeds, summarize
 
 
 def test_scores_have_mean_and_standard_deviation():
@@ -33,13 +32,3 @@ def test_seeds_are_different_ones(seeds):
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(ConfigError, match=rf"seed must be from 0 to .* \(got {seed}\)"):
         require_seeds([1, seed])
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", '{"settings": {}, "data": []}'])
-def test_a_note_of_a_run_that_was_edited_is_told(tmp_path, content):
-    note = tmp_path / "run.json"
-    note.write_text(content)
-    with pytest.raises(ConfigError, match="run.json: has no 'settings' and 'data'"):
-        require_same_run(note, {"settings": {}, "data": {}}, SstSettings())
-    with pytest.raises(ConfigError, match="run.json: has no 'settings' and 'data'"):
-        is_training_data(tmp_path, note)

@@ -16,11 +16,11 @@ from torch import Tensor, nn
 
 from elmo.ops.dropout import Dropout
 from elmo.tasks.layers.attention import compare, mean_and_max
+from elmo.tasks.layers.label_model import LabelModel
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import EntailmentSettings, SentencePair
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 

@@ -16,11 +16,11 @@ from torch.nn import functional
 from elmo.ops.dropout import Dropout
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
 from elmo.tasks.layers.characters import own_characters, with_characters
+from elmo.tasks.layers.label_model import LabelModel
 from elmo.tasks.layers.linear import Maxout, linear
 from elmo.tasks.layers.recurrent import BiLSTM
 from elmo.tasks.sst.data import ClassifierSettings, LabelledSentence
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 

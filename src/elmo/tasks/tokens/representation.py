@@ -161,10 +161,6 @@ class TokenRepresentation(nn.Module):
         trained = sources.train_words if settings.train_static else ()
         static = sources.static or {}
         self.static = nn.ModuleDict()
-        if taken := [name for name in static if hasattr(self.static, name)]:
-            raise ConfigError(
-                f"static has vectors named {taken[0]!r}, which torch uses itself. Give them another name."
-            )
         self.static.update({name: StaticEmbedding(vectors, trained) for name, vectors in static.items()})
         self.frozen = sources.frozen
         self.live: LiveLayers | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Int
 
-from elmo.errors import ConfigError, OutOfMemory, TextError
+from elmo.errors import OutOfMemory, TextError
 from elmo.process.resources import is_out_of_memory
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Task
@@ -19,8 +19,6 @@ from elmo.tasks.task import E, P, S, Task
 _POOL = 50
 # Examples; with fewer, the gradients of single ones are too noisy.
 _SMALLEST_BATCH = 8
-# Examples in an epoch of several passes.
-_MOST_IN_EPOCH = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -91,16 +89,6 @@ def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept
     kept = np.zeros(len(numbers), dtype=bool)
     kept[order[: max(1, round(share * len(numbers)))]] = True
     return np.flatnonzero(kept[[numbers[group] for group in groups]])
-
-
-def require_epoch(settings: FitSettings, num_examples: int) -> None:
-    """ConfigError if an epoch has so many passes that it would never end."""
-    if settings.epoch_passes > 1 and settings.epoch_passes * num_examples > _MOST_IN_EPOCH:
-        raise ConfigError(
-            f"epoch_passes is {settings.epoch_passes:,}, but with {num_examples:,} training examples an epoch can have "
-            f"at most {max(1, _MOST_IN_EPOCH // num_examples):,} passes: it would have more than {_MOST_IN_EPOCH:,} "
-            "examples between two scores. Use fewer passes, and more epochs."
-        )
 
 
 def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:

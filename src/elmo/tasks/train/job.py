@@ -32,7 +32,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     """
     if not path.is_file():
         return
-    noted: dict[str, Any] = {"cache_dtype": "float32"} | read_run(path)  # older runs noted none
+    noted: dict[str, Any] = {"cache_dtype": "float32"} | read_record(path)  # older runs noted none
     noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
     begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))
@@ -52,18 +52,7 @@ def is_training_data(run: Path, file: Path) -> bool:
     facts = run / "run.json"
     if not facts.is_file() or not file.is_file():
         return False
-    return read_run(facts)["data"].get("train") == file_hash(file)
-
-
-def read_run(path: Path) -> dict[str, Any]:
-    """What a run noted of itself; ConfigError if it has no "settings" or "data"."""
-    noted = read_record(path)
-    if not isinstance(noted, dict) or not all(isinstance(noted.get(name), dict) for name in ("settings", "data")):
-        raise ConfigError(
-            f"{path}: has no 'settings' and 'data', which every run notes there, so it was edited or damaged. Restore "
-            "it from a copy, or start again in a new folder."
-        )
-    return noted
+    return read_record(facts)["data"].get("train") == file_hash(file)
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:

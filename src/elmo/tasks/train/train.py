@@ -37,7 +37,7 @@ from elmo.tasks.tokens.encoders import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import predict_all
-from elmo.tasks.train.batches import require_epoch, require_moderate
+from elmo.tasks.train.batches import require_moderate
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.job import AnyJob, Job, Outcome, RunOptions, over_seeds, require_same_run, require_seeds
@@ -73,7 +73,6 @@ def train(
                 words = (word for sentence in job.task.sentences_of(*data.parts()) for word in sentence)
                 require_known_words([frozen.encoder], words)
             sources = TokenSources(frozen, *_static(tokens, sentences, trained))
-            require_epoch(job.settings.fit, len(data.train))
             # What doesn't fit together is refused before anything is written.
             with torch.random.fork_rng(devices=[]):
                 model = new_model(job, data.vocabulary, sources)
@@ -135,21 +134,13 @@ class _Training(Generic[S, E, P]):
         return outcome
 
     def _done_before(self, path: Path) -> Outcome:
-        """Raises ConfigError if the seed's model is wanted and wasn't kept, or if the file isn't whole."""
+        """Raises ConfigError if the seed's model is wanted and wasn't kept."""
         if self.job.options.keep_models and not (path.parent / "model").is_dir():
             raise ConfigError(
                 f"{path.parent}: was trained without keeping its model, so there is none to be kept now. Leave out "
                 "--keep-models, or remove that folder to train this seed again."
             )
-        found = read_record(path)
-        for name in self.data.scored():
-            scores = found.get(name) if isinstance(found, dict) else None
-            if not isinstance(scores, dict) or not isinstance(scores.get(self.job.task.metric), int | float):
-                raise ConfigError(
-                    f"{path}: has no {self.job.task.metric} of the {name} data, so it was edited or damaged since the "
-                    f"training wrote it. Remove {path.parent} to train this seed again."
-                )
-        return found
+        return read_record(path)
 
     def _save(self, model: TaskModel[E, P], seed: int, outcome: Outcome, folder: Path) -> None:
         job, metric = self.job, self.job.task.metric

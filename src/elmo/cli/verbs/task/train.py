@@ -10,12 +10,11 @@ import tyro
 from elmo.cli.arguments import Switch, given_options, overridden, parsed
 from elmo.cli.output import print_report
 from elmo.cli.verbs.task.score import print_note, table_of_scores
-from elmo.disk.json_file import read_toml
+from elmo.disk.json_file import read_record, read_toml
 from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find
 from elmo.tasks.settings import S, with_table
-from elmo.tasks.train.job import read_run
 
 if TYPE_CHECKING:
     from elmo.tasks.train.job import AnyJob
@@ -123,7 +122,7 @@ def chosen_settings(
     if arguments.resume:
         if not begun.is_file():
             raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
-        noted = read_run(begun)
+        noted = read_record(begun)
         if (own := noted.get("task")) != task.name:
             raise ConfigError(f"{begun}: the run is of the task {own!r}, not {task.name!r}. Name that task.")
         settings = with_table(settings, noted["settings"], str(begun))
