@@ -73,14 +73,6 @@ def require_free(output: Path, *, force: bool) -> None:
         raise exists_already(output)
 
 
-def require_free_folder(folder: Path, *, force: bool) -> None:
-    """OutputError if something bears the name of an output folder and may not be replaced; a file never may."""
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file, but a folder would be written. Choose another name.")
-    if not force and os.path.lexists(folder):
-        raise exists_already(folder)
-
-
 def exists_already(output: Path) -> OutputError:
     """What to raise for an output that may only be replaced by force."""
     return OutputError(f"{output}: exists already. Choose another name, or use --force (force=True) to replace it.")

@@ -1,69 +1,16 @@
-"""Describes a model: a checkpoint's figures, for people and `elmo inspect --json`; an outline without its weights."""
+"""Describes a model: a checkpoint's figures, for people and `elmo inspect --json`."""
 
-import os
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import prod
-from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.errors import WeightFileError
-from elmo.weights import formats, hub
-from elmo.weights.allennlp.options import read_options
 from elmo.weights.catalogue import published_name
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.native.facts import architecture_of, read_facts
-from elmo.weights.native.names import CONFIG_FILE, SOFTMAX_FILE, VOCABULARY_FILE, model_folder
-from elmo.weights.published.sources import is_published
 from elmo.weights.shapes import network_shapes
 
 _WITH_PADDING_ROW = ("character_embedding", "word_embedding")
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What a model's small files state about it."""
-
-    num_layers: int | None
-    """Layers of the vectors, the token layer included; None: that shows only when the model is loaded."""
-    has_softmax: bool | None
-    """Whether it can predict words; None as above."""
-
-
-_UNKNOWN = Outline(None, None)
-
-
-def outline(model: hub.Model = None) -> Outline:
-    """What is known about a model without reading its weights or asking the network; `model` as for `hub.resolve`.
-
-    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for another type.
-    Nothing is known about a model that is not downloaded yet.
-    """
-    try:
-        files = hub.resolve(model, download=False)
-    except WeightFileError:
-        if isinstance(model, str) and (is_published(model) or hub.HUB_ID.fullmatch(model)):
-            return _UNKNOWN
-        raise
-    if isinstance(files, tuple):
-        return Outline(_layers_of_options(files[0]), None)
-    found = formats.recognize(files)
-    if found == "native":
-        return _native_outline(model_folder(files) or files.parent)
-    return Outline(_layers_of_options(formats.options_file(files)), None) if found == "allennlp" else _UNKNOWN
-
-
-def _native_outline(folder: Path) -> Outline:
-    config = architecture_of(read_facts(folder / CONFIG_FILE)["architecture"], folder / CONFIG_FILE)
-    predicts = os.path.lexists(folder / SOFTMAX_FILE) and os.path.lexists(folder / VOCABULARY_FILE)
-    return Outline(config.num_layers + 1, predicts)
-
-
-def _layers_of_options(options: Path) -> int | None:
-    """None if the options are non-standard; loading the weights reports the error."""
-    layers = read_options(options)["lstm"].get("n_layers")
-    return layers + 1 if type(layers) is int else None
 
 
 def describe(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from elmo.weights import formats
 from elmo.weights.allennlp.read import read as read_allennlp
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.describe import describe, outline
+from elmo.weights.describe import describe
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native import tensor_file
 from elmo.weights.native.read import read
@@ -473,8 +473,6 @@ def test_a_model_of_a_task_is_named_with_its_verb_and_the_bilm_in_it(tmp_path):
     for given in (tmp_path / "run", folder, folder / "config.json"):
         with pytest.raises(WeightFileError, match=wanted):
             formats.read(given)
-    with pytest.raises(WeightFileError, match="and not a biLM"):
-        outline(str(tmp_path / "run"))
     (folder / "bilm").mkdir()
     with pytest.raises(WeightFileError, match=rf"--model {folder}/bilm"):
         formats.read(folder)

@@ -25,7 +25,6 @@ from elmo.tasks.tokens.encoders import ELMO, find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
-from elmo.weights.describe import outline
 from elmo_paper.pages.plots import draw
 from elmo_paper.pages.record_page import markdown
 from elmo_paper.reproduce.grid import run_grid
@@ -161,7 +160,6 @@ def _require_models(bilms: Sequence[str], usual: str) -> None:
         encoder, model = encoder_and_model(name, usual)
         if encoder == ELMO:
             hub.resolve(model)  # a published model is downloaded
-            outline(model)
         else:
             find_encoder(encoder, model, device="cpu")
 

@@ -83,7 +83,8 @@ def embed_corpus(
     `resume`: continue a killed run, if there was one: the parts that it left are kept if their checksums hold.
     `force`: replace a finished file; without `resume`: start again.
     `progress`: receives the bytes that are read, the rows of kept parts that are checked, and the tokens that are
-    embedded (see `elmo.Progress`), and a note if the tokenizer "auto" splits words; True: bars on stderr.
+    embedded (see `elmo.Progress`), and a note if the tokenizer "auto" splits words, which without a progress is a
+    `TextWarning`; True: bars on stderr.
     `stop_asked()` is asked before each window whether to stop there.
     A text that looks untokenized or is not in the model's language is a `TextWarning` before anything is embedded.
     The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
@@ -121,7 +122,7 @@ def embed_corpus(
             folder.spool(source.given_as, reported)
         look = look or source.first_look()
         if own is None:  # what a function of the caller's own makes of the text isn't known here
-            _tell(look, embedder.vocabulary, reported)
+            _tell(look, embedder.vocabulary, None if progress is False else reported)
         source = replace(source, reading=look.reading, marks=embedder.reader.marks(plain_quotes))
         boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
         columns = TextColumns(not forget_sentences, boundaries, files, source.has_ids)
@@ -138,10 +139,13 @@ def _loaded(model: Embedder | Model | Callable[[], Embedder]) -> Embedder:
     return model() if callable(model) else Embedder.from_pretrained(model)
 
 
-def _tell(look: FirstLook, vocabulary: Sequence[str] | None, progress: Progress) -> None:
-    """Tells what "auto" means here, and warns of anything odd in the text."""
-    for note in filter(None, (look.note, look.note_on_sentences)):
-        progress.say(f"note: {note}")
+def _tell(look: FirstLook, vocabulary: Sequence[str] | None, progress: Progress | None) -> None:
+    """Says what "auto" means here, and warns of anything odd in the text."""
+    if progress is not None:
+        for note in filter(None, (look.note, look.note_on_sentences)):
+            progress.say(f"note: {note}")
+    elif look.note:
+        warnings.warn(look.note, TextWarning, stacklevel=3)
     for message in look.warnings(vocabulary):
         warnings.warn(message, TextWarning, stacklevel=3)
 

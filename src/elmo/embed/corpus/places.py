@@ -24,21 +24,12 @@ def check_places(
         check_is_text_file(text)
         for target in (*files_of(output, file_format), VectorsFolder(output).path):
             require_other_file(text, target)
-    # What is there may be a resumed run's own: that takes a look at the text.
-    return check_output(output, format, force=force or resume)
-
-
-def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat:
-    """The format of a file of vectors that can be made; `force`: it may replace another.
-
-    Raises ConfigError (no such format), OutputError (something is in the way), MissingExtraError.
-    """
-    file_format = format_of(output, format)
     if file_format == "parquet":
         require_pyarrow("writing Parquet")
     require_possible(output)
-    require_free_files(output, file_format, force=force)
-    if not force:
+    # What is there may be a resumed run's own: that takes a look at the text.
+    require_free_files(output, file_format, force=force or resume)
+    if not (force or resume):
         VectorsFolder(output).require_absent()
     return file_format
 

@@ -124,15 +124,6 @@ class StoredVectors(Sequence[np.ndarray]):
         columns["vector"] = objects(vector for array in self for vector in by_token(array))
         return pandas.DataFrame(columns)
 
-    def lengths(self) -> Iterator[int]:
-        """The number of vectors of each row, without reading them."""
-        raise NotImplementedError
-
-    @property
-    def has_tokens(self) -> bool:
-        """Whether the file has the words, and not only their places."""
-        return self.metadata.get("words", "stored") == "stored"
-
     def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
         raise NotImplementedError
 
@@ -184,9 +175,6 @@ class _Hdf5Vectors(StoredVectors):
     def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
         return np.asarray(self._dataset(row))
 
-    def lengths(self) -> Iterator[int]:
-        return (1 if self.is_pooled else self._dataset(row).shape[-2] for row in range(len(self)))
-
     def _text(self, row: int) -> StoredRow | None:
         if self._names is None:
             return read_hdf5(self._file, row)
@@ -220,9 +208,6 @@ class _NpyVectors(StoredVectors):
             return np.array(self._numbers[row])
         numbers = self._numbers[self._offsets[row] : self._offsets[row + 1]]
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
-
-    def lengths(self) -> Iterator[int]:
-        return iter(np.diff(self._offsets).tolist())
 
     def _text(self, row: int) -> StoredRow | None:
         if not self._text_file.is_file():
@@ -270,13 +255,6 @@ class _ParquetVectors(StoredVectors):
             if self._group[0] != group:
                 self._group = (group, list(self._read(group)))
             return self._group[1][place].copy()
-
-    def lengths(self) -> Iterator[int]:
-        if self.is_pooled:
-            return iter([1] * len(self))
-        with self._lock.mutex:
-            shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
-        return (shape[-2] for shape in shapes)
 
     def _text(self, row: int) -> StoredRow | None:
         names = [name for name in _TEXT_COLUMNS if name in self._file.schema_arrow.names]

@@ -13,6 +13,7 @@ from elmo.cli.output import list_skipped, print_report
 from elmo.cli.verbs.embed.options import Arguments, load_embedder
 from elmo.cli.verbs.embed.to_screen import show_lines, show_text
 from elmo.layer_choice import parse_layers
+from elmo.process.progress.report import SILENT
 from elmo.process.stop_flag import stop_flag
 from elmo.text.files.text_file import STDIN
 
@@ -48,7 +49,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             workers=arguments.workers,
             resume=arguments.resume,
             force=arguments.force,
-            progress=not arguments.quiet,
+            progress=SILENT if arguments.quiet else True,
             stop_asked=lambda: flag.signal is not None,
         )
     code = list_skipped(report["bad_lines"])
