@@ -506,10 +506,6 @@ OF_BOTH_FACTORS(elmo_gates_backward, int64_t rows, int64_t size, float clip, flo
                 float *squashed, void *grad_output, float *grad_cell, void *grad_gates, float *grad_bias);
 OF_BOTH_FACTORS(elmo_sampled_softmax, int64_t rows, int64_t negatives, float scale, void *logits, float *shift,
                 int64_t *hit, float *target, float *nats, float *grad_shift, float *scratch);
-int64_t elmo_highway_forward(int64_t rows, int64_t size, float *gates, float *recurrent, float *hidden, float *cell,
-                             float *before, float *squashed, float *output);
-int64_t elmo_highway_backward(int64_t rows, int64_t size, float *gates, float *before, float *squashed,
-                              float *grad_output, float *grad_hidden, float *grad_cell, float *grad_gates);
 int64_t elmo_max_over_positions(int64_t types, int64_t positions, int64_t filters, float *scores, float *best,
                                 int32_t *place);
 int64_t elmo_max_over_positions_backward(int64_t types, int64_t row_size, int64_t dim, int64_t span, int64_t filters,
@@ -541,8 +537,6 @@ static void run_passes(int is_bfloat16) {
     (is_bfloat16 ? elmo_sampled_softmax_bf16 : elmo_sampled_softmax_f32)(ROWS, SIZE, 0.2f, recurrent, values[8], hits,
                                                                          values[10], nats, sums, sums + SIZE);
     if (!is_bfloat16) {
-        elmo_highway_forward(ROWS, SIZE, values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
-        elmo_highway_backward(ROWS, SIZE, values[0], values[4], values[5], values[6], values[7], values[8], values[9]);
         int32_t places[ROWS * SIZE];
         int64_t filters = count / ROWS / 2, row_size = DIM * (POSITIONS - 1) + SPAN;
         elmo_max_over_positions(ROWS, POSITIONS, filters, values[1], values[2], places);
