@@ -3,7 +3,6 @@
 import codecs
 import errno
 import gzip
-import importlib
 import json
 import os
 import signal
@@ -19,7 +18,6 @@ import numpy as np
 import pytest
 
 from elmo.corpus import parts
-from elmo.corpus.blocks import read_blocks
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
@@ -348,7 +346,6 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path):
         ({"valid_share": 0.0}, "valid_share must be above 0 and below 1 .got 0.0"),
         ({"valid_share": 1.0}, "valid_share must be above 0 and below 1 .got 1.0"),
         ({"valid_share": float("nan")}, r"valid_share must be .* \(got nan\)"),
-        ({"documents": "row"}, "nothing is held out by documents"),
         (
             {"valid_share": 0.1, "documents": "page"},
             "documents must be one of 'file', 'block', 'row' or None .got 'page'",
@@ -365,8 +362,6 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path):
         ({"min_count": 0}, "min_count must be at least 1"),
         ({"num_beginnings": -1}, "num_beginnings must be at least 0.*got -1"),
         ({"vocab_size": 9, "num_beginnings": 6}, r"size must be at least 10 \(got 9\)"),
-        ({"vocabulary": "words", "num_beginnings": 9}, "Give one or the other"),
-        ({"vocabulary": "words", "vocab_size": 9}, "Give one or the other"),
         ({"max_characters_per_token": 2}, r"max_characters_per_token must be .* .got 2."),
         ({"max_characters_per_token": 10**20}, "max_characters_per_token must be a whole number .* .got 1000"),
         ({"tokens_per_shard": 0}, r"tokens_per_shard must be at least 1 .got 0."),
@@ -493,30 +488,6 @@ def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
     corpus.write_bytes(text)
     prepare([corpus], tmp_path / "data", resume=True)
     assert restored(tmp_path / "data") == [line for document in documents_of(corpus) for line in document]
-
-
-def test_a_run_is_not_resumed_with_a_changed_tokenizer(tmp_path, corpus, monkeypatch):
-    module = tmp_path / "changed_tokens.py"
-    module.write_text("def tokens(text):\n    return text.split()\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    settings = CorpusSettings(tokenizer="changed_tokens:tokens")
-    with pytest.raises(Interrupted):
-        prepare([corpus], tmp_path / "data", settings, stop_flag=StopsAfter(40))
-    module.write_text("def tokens(text):\n    return text.upper().split()\n")
-    importlib.reload(sys.modules["changed_tokens"])
-    with pytest.raises(ConfigError, match="was begun with tokenizer's code '.*', now it is '.*--force"):
-        prepare([corpus], tmp_path / "data", settings, resume=True)
-
-
-def test_a_text_that_changes_while_it_is_read_is_a_warning(tmp_path, corpus, monkeypatch):
-    def written_to(*arguments):
-        yield from read_blocks(*arguments)
-        with corpus.open("a") as file:
-            file.write("more\n")
-
-    assert prepare(corpus, tmp_path / "whole")["warnings"] == []
-    monkeypatch.setattr("elmo.corpus.prepare.read_blocks", lambda *arguments, **_: written_to(*arguments))
-    assert "corpus.txt has changed since its reading began" in prepare(corpus, tmp_path / "data")["warnings"][0]
 
 
 def test_force_begins_anew_and_never_removes_what_is_not_ours(tmp_path, corpus):

@@ -251,22 +251,6 @@ def test_a_folder_that_is_no_prepared_data_is_refused(tmp_path):
         TrainingData.open(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"types": None}, {"types": "7"}, {"vocabulary_size": None}, {"settings": {}}, {"settings": []}, {"splits": []},
-        {"splits": {"train": {"shards": 1, "sentences": 4}}}, {"splits": {"train": 1}},
-    ],
-)  # fmt: skip
-def test_a_report_without_what_is_looked_up_in_it_is_refused(tmp_path, train, changed):
-    prepare([train], tmp_path / "data")
-    path = tmp_path / "data" / "data.json"
-    report = {**json.loads(path.read_text()), **changed}
-    path.write_text(json.dumps({name: value for name, value in report.items() if value is not None}))
-    with pytest.raises(TextError, match=r"data\.json: it isn't the report of 'elmo prepare'"):
-        TrainingData.open(tmp_path / "data")
-
-
 def test_another_format_version_is_refused(tmp_path, train):
     prepare([train], tmp_path / "data")
     path = tmp_path / "data" / "data.json"
@@ -289,10 +273,10 @@ def test_a_cut_off_or_missing_array_is_an_error_that_names_it(tmp_path, train, n
     prepare([train], tmp_path / "data", CorpusSettings(tokens_per_shard=5))
     path = tmp_path / "data" / name
     path.write_bytes(path.read_bytes()[:-2])
-    with pytest.raises(TextError, match=f"{name}: it has .* bytes of numbers, .* run 'elmo prepare' again"):
+    with pytest.raises(TextError, match=f"{name} was changed .* run 'elmo prepare' again"):
         TrainingData.open(tmp_path / "data")
     path.unlink()
-    with pytest.raises(TextError, match=f"{name}: it can't be read"):
+    with pytest.raises(TextError, match=f"'{name}' can't be read"):
         TrainingData.open(tmp_path / "data")
 
 
@@ -302,21 +286,6 @@ def test_files_of_other_data_are_an_error(tmp_path, train, valid, name):
     prepare([valid], tmp_path / "other")
     shutil.copy(tmp_path / "other" / name, tmp_path / "data" / name)
     with pytest.raises(TextError, match="damaged or mixed from two"):
-        TrainingData.open(tmp_path / "data")
-
-
-def test_an_array_of_another_type_is_an_error(tmp_path, train):
-    prepare([train], tmp_path / "data")
-    path = tmp_path / "data" / "train-00000.tokens.npy"
-    np.save(path, np.load(path).astype(np.float32))
-    with pytest.raises(TextError, match=r"it holds float32 of shape \(15,\), not uint32"):
-        TrainingData.open(tmp_path / "data")
-
-
-def test_offsets_of_no_sentence_at_all_are_an_error(tmp_path, train):
-    prepare([train], tmp_path / "data")
-    np.save(tmp_path / "data" / "train-00000.offsets.npy", np.zeros(0, dtype=np.int64))
-    with pytest.raises(TextError, match=r"offsets\.npy: its offsets begin and end with \[\], not \[0, 15\]"):
         TrainingData.open(tmp_path / "data")
 
 

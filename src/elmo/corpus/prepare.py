@@ -43,7 +43,7 @@ from elmo.corpus.shards import (
 )
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
-from elmo.disk.bounded import file_hash, file_version
+from elmo.disk.bounded import file_hash
 from elmo.disk.output import is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
@@ -52,7 +52,6 @@ from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
 from elmo.text.files.text_file import is_packed, is_stream, text_name
-from elmo.text.tokenizer import tokenizer_code
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
 
@@ -126,7 +125,6 @@ class _Run:
 
     def _fill(self, folder: Path, work: WorkFolder, held_files: list[int], given: Vocabulary | None) -> dict[str, Any]:
         with _explained(work, folder):
-            begun = _versions(self.splits)
             files, num_parts = self._make_parts(work, held_files)
             text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
             corpus = count_corpus(self._each_part(text, "counting words"), self._names(), self._check)
@@ -136,13 +134,6 @@ class _Run:
                 "settings": self.settings.to_dict(),
                 **self._finish(folder, text, corpus, given),
             }
-            now = _versions(self.splits)
-            report["warnings"] += [
-                f"{path} has changed since its reading began, so the data may mix two versions of it, and its sha256 "
-                "may be of neither. Prepare it again when nothing writes to it."
-                for path, version in begun.items()
-                if now.get(path) != version
-            ]
             (folder / REPORT_FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
             write_sums(folder, sorted(path.name for path in folder.iterdir()))
         return report
@@ -150,13 +141,7 @@ class _Run:
     def _plan(self) -> dict[str, Any]:
         """Everything the parts depend on, and what else a user would expect to stay the same."""
         files = {name: [str(file) for file in files] for name, files in self.splits.items()}
-        return {
-            "version": __version__,
-            "block_bytes": BLOCK_BYTES,
-            "texts": files,
-            **self.settings.to_dict(),
-            "tokenizer's code": tokenizer_code(self.settings.tokenizer),
-        }
+        return {"version": __version__, "block_bytes": BLOCK_BYTES, "texts": files, **self.settings.to_dict()}
 
     def _names(self) -> list[str]:
         held_out = [VALID] if self.settings.valid_share is not None else []
@@ -263,10 +248,6 @@ class _Run:
 def _regular_files(splits: Splits) -> list[Path]:
     """Neither standard input nor pipes, whose size nobody knows and which can be read only once."""
     return [Path(file) for files in splits.values() for file in files if Path(file).is_file()]
-
-
-def _versions(splits: Splits) -> dict[Path, tuple[int, int, int]]:
-    return {file: file_version(file) for file in _regular_files(splits)}
 
 
 def _bytes_on_disk(splits: Splits) -> int | None:

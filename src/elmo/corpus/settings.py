@@ -51,8 +51,8 @@ class CorpusSettings(TextForm):
     """For languages with many long word forms: reserve up to this many entries of the vocabulary for beginnings, which
     represent words that are not in it. With 8,000 of 30,000 entries, 1% of Korean tokens are <UNK> instead of 33%."""
     vocabulary: str | None = None
-    """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
-    to fine-tune."""
+    """Use this vocabulary as it is, whatever the settings above say, instead of making one: a file (one word per line),
+    or the name or folder of a model to fine-tune."""
     valid_share: Annotated[float | None, Must("above 0 and below 1", lambda it: it is None or 0 < it < 1)] = None
     """Instead of --valid: hold out this fraction of the training text's documents, above 0 and below 1. The choice is
     the same every time, and identical documents are never on both sides."""
@@ -155,12 +155,6 @@ class CorpusSettings(TextForm):
         return None if self.vocab_size is None else self.vocab_size - self.num_beginnings
 
     def _check_vocabulary(self) -> None:
-        makes_one = self.vocab_size is not None or self.min_count != 1 or self.num_beginnings != 0
-        if self.vocabulary is not None and makes_one:
-            raise ConfigError(
-                "a vocabulary file is given together with a vocabulary size, a minimum count or beginnings, but the "
-                "file is used as it is. Give one or the other."
-            )
         self.vocabulary_of({})
 
     def _check_texts(self, splits: Splits) -> None:
@@ -177,11 +171,6 @@ class CorpusSettings(TextForm):
     def _check_share(self, splits: Splits) -> None:
         share = self.valid_share
         if share is None:
-            if self.documents is not None:
-                raise ConfigError(
-                    f"documents is {self.documents!r}, but nothing is held out by documents. Say how much: "
-                    "--valid-share 0.01"
-                )
             return
         if splits["valid"]:
             raise ConfigError(

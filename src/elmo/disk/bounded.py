@@ -83,12 +83,6 @@ def file_hash(*paths: Path) -> str:
     return result.hexdigest()
 
 
-def file_version(path: Path) -> tuple[int, int, int]:
-    """Inode, size in bytes and time of the last change: equal as long as nobody writes to the file. Raises OSError."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
 def is_file(path: Path) -> bool:
     """Whether this is a regular file; links are followed. False for a name too long for the file system."""
     try:

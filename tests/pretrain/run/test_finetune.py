@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,26 +133,13 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
-def test_an_old_text_that_was_changed_meanwhile_is_refused(
-    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
-) -> None:
-    whole = train(medical, tmp_path / "run", replace(RECIPE, max_steps=2), model=model, old_text=old_text)
-    assert train(medical, tmp_path / "run").after == whole.after
-    old_text.write_text("the bank\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"old\.txt: the old text has the SHA-256 .* would be of two texts"):
-        train(medical, tmp_path / "run")
-
-
 def test_an_old_text_that_can_be_read_only_once_is_refused_before_anything_is_written(
-    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
+    model: Path, medical: TrainingData, tmp_path: Path
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(old_text.read_bytes()))
-    writer.start()
-    with pytest.raises(TextError, match="pipe: the old text can't be read: .* so pass a file, not a pipe"):
+    with pytest.raises(TextError, match="pipe: the old text is not a file. .* so pass a file, not a pipe"):
         train(medical, tmp_path / "run", RECIPE, model=model, old_text=pipe)
-    writer.join()
     assert not (tmp_path / "run").exists()
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from elmo.corpus.shards import TrainingData
-from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, TextError
 from elmo.model.lm_head import LMHead
@@ -55,12 +54,16 @@ class Finetuning:
         checkpoint = formats.read(files)
         trainer = _trainer_of(checkpoint, self.data, config, files, ranks)
         old = None if self.old_text is None else str(Path(self.old_text).absolute())
+        if old is not None and not Path(old).is_file():
+            raise TextError(
+                f"{old}: the old text is not a file. It is read before and after the training, so pass a file, not a "
+                "pipe."
+            )
         self.facts = {
             "model": str(files),
             "model_hash": content_hash(checkpoint),
             "metadata": checkpoint.metadata,
             "old_text": old,
-            "old_text_sha256": _hash_of(old),
             "settings": asdict(config),
         }
         self.texts = self._held_out(old)
@@ -70,7 +73,6 @@ class Finetuning:
         """A trainer as it was at the newest checkpoint."""
         self.facts = _facts(run)
         run.require_same_data(self.data.report)
-        _require_same_old_text(run, self.facts)
         self.texts = self._held_out(self.facts["old_text"])
         trainer = Trainer(run.config(), self.data, ranks=run.ranks)
         run.restore(trainer)
@@ -106,26 +108,6 @@ class Finetuning:
         if old_text is not None:
             found["old"] = text_file("old", Path(old_text), self.data.vocabulary.words)
         return found
-
-
-def _hash_of(text: str | None) -> str | None:
-    try:
-        return None if text is None else file_hash(Path(text))
-    except OSError as error:
-        raise TextError(
-            f"{text}: the old text can't be read: {error.strerror or error}. It is read before and after the training, "
-            "so pass a file, not a pipe."
-        ) from None
-
-
-def _require_same_old_text(run: RunFolder, facts: dict[str, Any]) -> None:
-    """ConfigError if the old text is another one than when its perplexity before was measured."""
-    noted, found = facts["old_text_sha256"], _hash_of(facts["old_text"])
-    if noted != found:
-        raise ConfigError(
-            f"{facts['old_text']}: the old text has the SHA-256 {found}, but had {noted} when {run.path} was started: "
-            "the perplexities before and after would be of two texts. Restore it, or start another run."
-        )
 
 
 def _trainer_of(
