@@ -41,6 +41,9 @@ trains, which holds it."""
 MOST_OF_A_CALL = 72
 """Of functions of elmo: 70 with the native library on one thread; 86 on 2026-11-25."""
 
+MOST_OF_A_FILE = 60
+"""Of stays in files of the command line, `embed/corpus` and `embed/storage` while a text becomes a file of vectors: 59."""
+
 NUMBER = 0.12345678
 
 _SOURCE = str(Path(elmo.__file__).parent)
@@ -246,6 +249,33 @@ def test_the_way_of_sentences_to_vectors(tiny_checkpoint) -> None:
     finally:
         sys.setprofile(before)
     assert len(found) <= MOST_OF_A_CALL, f"{len(found)} functions:\n" + "\n".join(found)
+
+
+def test_the_walk_of_a_text_to_a_file_of_vectors(model, tmp_path) -> None:
+    """Of the functions that are called, each counted the first time, how often the next one is in another file; and the
+    text is read into sentences once."""
+    (tmp_path / "text.txt").write_text("the cat sat\n")
+    command = ["embed", str(tmp_path / "text.txt"), "-m", model, "--quiet", "-o"]
+    assert main([*command, str(tmp_path / "first.h5")]) == 0  # everything is imported
+    found: dict[CodeType, str] = {}
+    names: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(_SOURCE) and not code.co_name.startswith("<"):
+            names.append(code.co_name)
+            found.setdefault(code, Path(code.co_filename).relative_to(_SOURCE).as_posix())
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        assert main([*command, str(tmp_path / "second.h5")]) == 0
+    finally:
+        sys.setprofile(before)
+    files = [file for file in found.values() if file.startswith(("cli/", "embed/corpus/", "embed/storage/"))]
+    stays = [file for place, file in enumerate(files) if not place or files[place - 1] != file]
+    assert len(stays) <= MOST_OF_A_FILE, f"{len(stays)} stays:\n" + "\n".join(stays)
+    assert names.count("placed_sentences") == 1
 
 
 def check(way: Way, acts: str, most: int = MOST) -> None:
