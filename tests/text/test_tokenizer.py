@@ -3,6 +3,7 @@
 import lzma
 import re
 import sys
+import time
 import unicodedata
 from itertools import accumulate
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from elmo.errors import ConfigError
 from elmo.text.reading.spans import INVISIBLE
 from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import combining_marks, split_sentences, tokenizer
+from elmo.text.tokenizer import combining_marks, sentence_spans, split_sentences, tokenizer
 
 tokens = tokenizer("unicode")
 
@@ -186,3 +187,13 @@ def test_no_combining_mark_is_overlooked():
         if unicodedata.category(chr(code)).startswith("M") != bool(marks.fullmatch(chr(code)))
     ]
     assert others == []
+
+
+@pytest.mark.parametrize("unit", [".", "!", "...", '."', "a. ", "다.", "\n", "x@", "(", "* "])
+def test_the_time_for_a_text_of_one_kind_does_not_grow_with_its_square(unit):
+    """With the square of it, each would take hours."""
+    text = unit * (1_000_000 // len(unit))
+    begun = time.process_time()
+    found = sentence_spans(text)
+    assert not found or found[-1][1] == len(text.rstrip())
+    assert time.process_time() - begun < 60

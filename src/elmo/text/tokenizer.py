@@ -72,7 +72,8 @@ _HANGUL = "\uac00-\ud7a3"
 _LATIN_PER_HANGUL = 3  # in text about technology
 _IS_HANGUL, _IS_LATIN = re.compile(f"[{_HANGUL}]"), re.compile("[A-Za-z]")
 _END = re.compile(
-    r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
+    # A run of marks is read from its first one alone, so that a long one takes no time for each.
+    r"(?:(?<![.!?…؟۔።])[.!?…؟۔።]++[\"'”’»)\]}]*+(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
     rf"(?<=[{_HANGUL}])[!?]+(?=[{_HANGUL}])|(?<=[다요죠까])\.+(?=[{_HANGUL}]))\s*"
 )
 # Characters after a dot that decide whether it ends the sentence.
@@ -145,9 +146,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         paragraph, start = text[begin:stop], 0
         for end in _END.finditer(paragraph):
             after = paragraph[end.end() : end.end() + _LOOK_AHEAD]
-            before = paragraph[start : end.start()]
+            before = paragraph[max(start, end.start() - _LONGEST_QUOTATION) : end.start()]
             if _ends_sentence(before, end.group(), after) and not _is_said_by_someone(
-                before[-_LONGEST_QUOTATION:] + end.group(), paragraph[end.end() : end.end() + _LONGEST_QUOTATION]
+                before + end.group()[:_LONGEST_QUOTATION], paragraph[end.end() : end.end() + _LONGEST_QUOTATION]
             ):
                 found.append((begin + start, begin + end.end()))
                 start = end.end()

@@ -40,7 +40,7 @@ _WITHHELD = 0.9
 _NUMBER = re.compile(r"[0-9]{1,9}")
 # CoNLL-U's IDs of multiword tokens and empty nodes.
 _PART_OF_COUNT = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")
-_HEADER = re.compile(r"##[^\t]* [^\t]*\t|#\t.*\t$")
+_HEADER = re.compile(r"##[^\t ]* [^\t]*\t|#\t.*\t$")
 # In files of WikiANN each word has its language before it.
 _LANGUAGE = re.compile(r"([a-z][a-z-]+:)\S")
 _FEWEST_OF_A_LANGUAGE = 3
