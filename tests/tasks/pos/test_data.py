@@ -146,7 +146,12 @@ def test_documents_are_numbered_only_if_there_are_several(written):
         (TREEBANK, {"tag_column": "11"}, ConfigError, "tag_column is '11' and .*the columns are ID, FORM"),
         (TREEBANK, {"tag_column": "pos"}, ConfigError, "the columns are ID, FORM, LEMMA, UPOS"),
         (TREEBANK.replace("\n\n# newdoc id = b", ""), {}, TextError, ":8: the ID 1 is where word 4 should be"),
-        (TREEBANK.replace("\tRB\t", "\t"), {}, TextError, ":6: has 9 columns, but CoNLL-U has 10"),
+        (
+            TREEBANK.replace("\tRB\t", "\t"),
+            {},
+            TextError,
+            ":6: has 9 columns between tabs, but the first row of its sentence has 10",
+        ),
     ],
 )
 def test_what_cant_be_meant_is_refused(written, text, flags, error, message):
@@ -161,7 +166,7 @@ def test_what_cant_be_meant_is_refused(written, text, flags, error, message):
     [
         ("\tPART\t", "\t_\t", "has no UPOS"),
         ("\tRB\t", "\t", "has 9 columns"),
-        ("3\tn't", "x\tn't", "column 1 is 'x', but an ID is like"),
+        ("3\tn't", "x\tn't", "its ID is 'x', but an ID is like"),
     ],
 )
 def test_bad_sentences_are_left_out_and_counted(written, good, bad, message):

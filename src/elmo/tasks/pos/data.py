@@ -88,7 +88,7 @@ def read_untagged_treebank(
 ) -> Iterator[TreebankSentence]:
     """The sentences of a CoNLL-U file without regard to their tags, in constant memory. Raises as `read_tagged`."""
     lines, name = labelled_lines(path, reading.encoding, reading.on_bad), text_name(path)
-    found = treebank_sentences(lines, name, reading.on_bad, format_flags=False)
+    found = treebank_sentences(lines, name, reading.on_bad)
     first = list(islice(found, _LINES_LOOKED_AT))
     if reading.on_look is not None:
         reading.on_look(look_at((it.tokens for it in first), Reading(tokenizer="whitespace"), name))
@@ -134,7 +134,7 @@ def _of_treebank(
         document += 1
 
     found: list[TaggedSentence] = []
-    for sentence in treebank_sentences(lines, name, on_bad, on_new_document=begin_document, format_flags=False):
+    for sentence in treebank_sentences(lines, name, on_bad, on_new_document=begin_document):
         if not sentence.tokens:
             continue
         rows = [sentence.text[at].split("\t") for at in sentence.places]
