@@ -25,7 +25,8 @@ _SHORTER = (
     (r"an epoch on a task's text lowers its perplexity", "lower perplexity"),
     (r" (?:beats?|is better than) ", " > "),
     (r"\b(?:ELMo at |ELMo of |the |a )", ""),
-    (r", (?:English|names|two classes|trained on phrases too)$", ""),
+    (r"^SST-5, trained on phrases too$", "with phrases"),
+    (r", (?:English|names|two classes)$", ""),
     (r"Korean film reviews", "Korean"),
 )
 """What a claim or a data set is called at greater length -> in the summary."""
