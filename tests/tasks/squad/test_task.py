@@ -66,15 +66,8 @@ def test_from_squads_json_to_answers_without_elmo(squad_files, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["metric"] == "f1"
     assert found["test"]["mean"] > 80
-    run, answers = str(squad_files / "run"), squad_files / "answers.json"
-    assert main(["task", "evaluate", run, str(squad_files / "dev.json"), "-o", str(answers), "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)
-    assert scores["f1"] == pytest.approx(found["test"]["mean"])
-    assert scores["token_bound_f1"] == 100
-    assert len(json.loads(answers.read_text())) == 16
-    assert main(["task", "score", "squad", str(squad_files / "dev.json"), str(answers), "--json"]) == 0
-    official = json.loads(capsys.readouterr().out)
-    assert (official["f1"], official["exact_match"]) == (scores["f1"], scores["exact_match"])
+    assert found["per_seed"][0]["test"]["token_bound_f1"] == 100
+    assert len(json.loads((squad_files / "run/seed-1/test.predictions").read_text())) == 16
 
 
 def test_questions_without_answers_are_answered_from_every_layout(squad_files, run, capsys, monkeypatch):
@@ -100,12 +93,6 @@ def test_questions_without_answers_are_answered_from_every_layout(squad_files, r
     line = json.loads(capsys.readouterr().out)
     assert line["question"] == "Where?"
     assert line["prediction"]["text"] in "Anna lives in Rome."
-
-
-def test_elmo_is_read_at_both_places(squad_files, bilm_folder, capsys):
-    assert train(squad_files, "--model", str(bilm_folder), "--epochs", "1", "--json") == 0
-    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
-    assert [mix["placement"] for mix in mixes] == ["input", "output"]
 
 
 @pytest.mark.parametrize(

@@ -87,21 +87,6 @@ def test_from_columns_to_predictions_with_static_vectors(files, capsys):
     assert (files / "columns.conll").read_text().splitlines()[1].split() == ["saw", "saw", "(V*)"]
 
 
-def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
-    data = ["--train", str(files / "train.conll"), "--dev", str(files / "dev.conll")]
-    flags = ["--model", str(bilm_folder), "--placement", "both", "--epochs", "1", "--json"]
-    assert main(["task", "train", "srl", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
-    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
-    assert [mix["placement"] for mix in mixes] == ["input", "output"]
-
-
-def test_data_from_which_nothing_can_be_learned_end_with_2(files, capsys):
-    (files / "bare").write_text("she - *\nsaw saw (V*)\n")
-    assert main(["task", "train", "srl", "--train", str(files / "bare"), "-o", str(files / "run")]) == 2
-    assert "bare: no predicate of the training data has an argument" in capsys.readouterr().err
-    assert not (files / "run").exists()
-
-
 def test_columns_are_known_by_their_first_line_or_their_ending(files):
     reading = TextReading()
     (one, *_) = TASK.read_unlabelled(files / "dev.conll", SrlSettings(), reading)
