@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.browser.served import served
 from tests.explorer import answers
-from tests.explorer.opened import serious_findings
+from tests.explorer.opened import Opened, serious_findings
 
 from elmo.explorer.exported import export_file, export_folder
 
@@ -128,6 +128,32 @@ def test_a_page_of_answers_is_saved_from_an_exported_page(browser, exported, tmp
     saved.goto((tmp_path / "saved.html").as_uri())
     saved.wait_for_selector('#view[data-ready^="compare"]')
     assert saved.locator(".matrix tbody td").count() == 1 and problems == []
+    context.close()
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1180), ("ko", 360)])
+def test_a_toy_bilm_learns_in_the_page(browser, exported, language, width):
+    """A seed in the address decides the run; two meanings are apart soon; axe finds nothing."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
+    seen = []
+    for _ in range(2):
+        opened = Opened(context.new_page())
+        opened.page.goto(f"{exported['folder']}#view=learn&learn=3,0.01,16,1&lang={language}")
+        opened.page.wait_for_selector('#view[data-steps="0"]')
+        for step in range(1, 3):
+            opened.page.click("#learn-step")
+            opened.page.wait_for_selector(f'#view[data-steps="{step}"]')
+        seen.append(opened.texts(".learn .facts, .learn .side"))
+    assert seen[0] == seen[1]
+    opened.page.click("#learn-play")
+    opened.page.wait_for_function(
+        "() => Number(document.querySelector('[data-apart]').dataset.apart) > 1 &&"
+        " Number(document.querySelector('#view').dataset.steps) > 300",
+        timeout=120_000,
+    )
+    opened.page.click("#learn-play")  # pause
+    assert serious_findings(opened.page) == [] and opened.problems == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import elmo.explorer
 from elmo.explorer import page_files
-from elmo.explorer.page_files import joined_modules, joined_worker, page
+from elmo.explorer.page_files import joined_modules, joined_workers, page
 
 FOLDER = Path(elmo.explorer.__file__).parent / "page"
 LOCAL = FOLDER.parent / "local"
@@ -38,7 +38,7 @@ def test_the_joined_modules_hold_all_modules_and_no_import():
 
 
 def test_the_joined_worker_is_one_script_of_all_its_modules():
-    joined = joined_worker()
+    joined = joined_workers()["worker"]
     assert not re.search(r"^\s*(?:import|export)\b|import\.meta", joined, re.MULTILINE)
     sources = [path.read_text("utf-8") for path in (*LOCAL.glob("*.js"), *page_files.ENGINE.glob("*.js"))]
     for source in sources:

@@ -2,8 +2,8 @@
 
 The modules are written so that joining is simple: every import is one line from a relative path, and every export
 stands before a declaration or in a list of its own. Scripts and styles of the joined file are allowed by their SHA-256
-alone, and nothing may be loaded but what lies beside the page. It holds its worker as text, joined of `local/` and of
-`elmo.browser`, and as JSON what it must know.
+alone, and nothing may be loaded but what lies beside the page. It holds its workers as text: one joined of `local/` and
+of `elmo.browser`, one of `learn/`; and as JSON what they must know.
 """
 
 import base64
@@ -22,7 +22,8 @@ from elmo.explorer.explored import Explored, Mix
 from elmo.version import __version__
 
 _FOLDER = Path(__file__).parent / "page"
-_WORKER = Path(__file__).parent / "local" / "worker.js"
+_WORKERS = {"worker": "local/worker.js", "learner": "learn/worker.js"}
+"""By the ids of the elements that hold them as text."""
 ENGINE = Path(__file__).parents[1] / "browser"
 """elmo.js, with its WebAssembly."""
 _BYTES = 1 << 20
@@ -76,7 +77,7 @@ def page(kept: str, files: Mapping[str, str] | None = None) -> str:
         "form-action 'none'"
     )
     icon = base64.b64encode(_text("icon.svg").encode()).decode()
-    data = {"worker": joined_worker(), **{f"file {name}": content for name, content in (files or {}).items()}}
+    data = {**joined_workers(), **{f"file {name}": content for name, content in (files or {}).items()}}
     blocks = "".join(
         f'<script type="text/plain" id="{escape(name)}">{content}</script>\n' for name, content in data.items()
     )
@@ -103,9 +104,9 @@ def joined_modules() -> str:
 
 
 @cache
-def joined_worker() -> str:
-    """The worker's modules as one script: a page from disk may start no module as its worker."""
-    return _joined(_WORKER)
+def joined_workers() -> Mapping[str, str]:
+    """Each worker's modules as one script: a page from disk may start no module as its worker."""
+    return {name: _joined(_FOLDER.parent / path) for name, path in _WORKERS.items()}
 
 
 def _joined(main: Path) -> str:

@@ -11,11 +11,12 @@ import { mapView } from "./views/map.js";
 import { compareView } from "./views/compare.js";
 import { gapView } from "./views/gap.js";
 import { computationView } from "./views/computation.js";
+import { learnView } from "./views/learn.js";
 import { codeOf, download, pageWithAnswers, svgOf } from "./share.js";
 import { Tour } from "./tour.js";
 import { isForeign } from "./trust.js";
 
-const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView };
+const drawers = { neighbors: neighborsView, map: mapView, compare: compareView, gap: gapView, computation: computationView, learn: learnView };
 const kept = JSON.parse(document.getElementById("frozen").textContent);
 const engine = new Engine(kept, onProgress);
 const warnings = new Map();  // by the sentence that they are about
@@ -107,7 +108,7 @@ function render() {
   document.documentElement.lang = state.language;
   document.documentElement.dataset.theme = state.theme;
   history.replaceState(null, "", `#${toFragment(state)}`);
-  engine.local?.open(state.model);
+  if (state.view !== "learn") engine.local?.open(state.model);
   renderProgress();
   renderBars();
   return renderView();
@@ -123,7 +124,7 @@ function onProgress(found) {
 // Of a page that computes by itself: how far the model is that is shown.
 function renderProgress() {
   const { part, done, problem: wrong } = progress[state.model] ?? { part: "model", done: 0 };
-  show(parts.progress, wrong ?? (part === "index" && done === 1 ? "" : words.progress[part](Math.round(100 * done))));
+  show(parts.progress, state.view === "learn" ? "" : wrong ?? (part === "index" && done === 1 ? "" : words.progress[part](Math.round(100 * done))));
 }
 
 // Of the header, the text that the neighbors come from. Its size arrives late: what a reader may be clicking on stays.
@@ -156,18 +157,19 @@ function renderBars() {
   const shared = { state, info: model(), words, engine, change, mixes };
   sentenceBar(parts.sentences, { ...shared, typing, edit, type, canSelect, warnings, models: info.models.map((one) => one.name), use: (name) => change(readBy(state, info, name)) });
   layerBar(parts.layers, shared);
-  parts.layers.classList.toggle("idle", state.view === "gap");
+  parts.layers.classList.toggle("idle", ["gap", "learn"].includes(state.view));
+  parts.sentences.hidden = state.view === "learn";  // it has sentences of its own
   show(parts.tabs, h("div", { class: "tabs", role: "tablist", onkeydown: onTabKey }, VIEWS.map((view) => h("button", {
     id: `tab-${view}`, role: "tab", "aria-selected": String(view === state.view), "aria-controls": "view", tabindex: view === state.view ? "0" : "-1", onclick: () => change({ view }) }, words.views[view]))));
   const tabs = marksMore(parts.tabs.firstChild), tab = document.getElementById(`tab-${state.view}`);
   if (tab && tab.offsetLeft + tab.offsetWidth > tabs.clientWidth) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - 20;
-  show(parts.footer, h("div", { class: "inner" }, engine.isComplete ? words.footerSaved : words.footer, h("span", { class: "grow" }), `elmo ${info.version} · ${model().name} ${model().model_hash.slice(0, 12)}`));
+  show(parts.footer, h("div", { class: "inner" }, engine.isComplete ? words.footerSaved : kept.served ? words.footer : words.footerBrowser, h("span", { class: "grow" }), `elmo ${info.version} · ${model().name} ${model().model_hash.slice(0, 12)}`));
 }
 
 async function renderView() {
   const now = ++turn, view = state.view, began = performance.now();
   parts.view.setAttribute("aria-labelledby", `tab-${view}`);
-  const missing = view === "gap" ? !model().has_softmax && words.noSoftmax : view === "computation" ? !model().has_computation && words.noComputation : view !== "compare" && !model().text && words.noText;
+  const missing = view === "learn" ? !document.getElementById("learner") && words.notKept : view === "gap" ? !model().has_softmax && words.noSoftmax : view === "computation" ? !model().has_computation && words.noComputation : view !== "compare" && !model().text && words.noText;
   if (missing) return problem(missing);
   const waiting = setTimeout(() => now === turn && parts.view.classList.add("waiting"), 150);
   try {
@@ -177,7 +179,7 @@ async function renderView() {
     drawers[view].draw(parts.view, { state, info: judged(), words, data, change, engine });
     parts.view.dataset.ready = `${view} ${state.layer} ${now}`;
     parts.view.dataset.ms = (performance.now() - began).toFixed(1);
-    if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderText(); }, () => {});
+    if (!texts[state.model] && model().text && view !== "learn") engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderText(); }, () => {});
   } catch (error) {
     if (now === turn) problem(engine.isComplete ? words.notKept : error.message);
   } finally {
@@ -233,7 +235,7 @@ function showKeys() {
 
 function showCode() {
   const { python: text, command } = codeOf(state, model());
-  ask(words.code, h("p", {}, words.codeNote), h("pre", { tabindex: "0" }, text), command && h("pre", { tabindex: "0" }, command));
+  ask(words.code, h("p", {}, words.codeNote), text && h("pre", { tabindex: "0" }, text), command && h("pre", { tabindex: "0" }, command));
 }
 
 function openMenu(isOpen) {
@@ -278,7 +280,7 @@ function onKey(event) {
   if (focused) row = Number(focused[1]);
   const done = {
     ArrowLeft: () => stepToken(-1), ArrowRight: () => stepToken(1), ArrowUp: () => stepRow(-1), ArrowDown: () => stepRow(1),
-    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }), h: () => change({ view: "computation" }),
+    n: () => change({ view: "neighbors" }), p: () => change({ view: "map" }), c: () => change({ view: "compare" }), f: () => change({ view: "gap" }), h: () => change({ view: "computation" }), l: () => change({ view: "learn" }),
     ...(state.view === "computation" && { j: () => computationView.step(parts.view, 1), k: () => computationView.step(parts.view, -1) }),
     m: () => (!engine.isComplete || state.layer === "mix") && change({ layer: "mix" }), "/": () => !engine.isComplete && edit(row), s: copyLink, "?": showKeys,
     t: () => change({ theme: nextTheme(state.theme) }), e: nextExample,

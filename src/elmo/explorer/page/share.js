@@ -52,6 +52,8 @@ const hasBracket = ({ tokens }) => tokens.some((token) => /[[\]]/.test(token)); 
 const bracketed = ({ tokens, place }) => tokens.map((token, i) => (i === place ? `[${token}]` : token)).join(" ");
 
 export function codeOf(state, model) {
+  // A real biLM is trained on the command line.
+  if (state.view === "learn") return { python: "", command: "elmo prepare TEXT -o my-data --valid-share 0.05\nelmo pretrain configs/pretrain/small.toml --data my-data -o my-run" };
   const pair = pairOf(state);
   const weights = state.layer === "mix" ? `[${state.weights.join(", ")}]` : "None";
   const noun = (i) => requests.neighbors(state, pair[i]).noun;

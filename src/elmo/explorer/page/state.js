@@ -1,12 +1,15 @@
 // What the page shows, and the same as the part of the address after "#", which no server ever sees.
 
-export const VIEWS = ["neighbors", "map", "compare", "gap", "computation"];
+export const VIEWS = ["neighbors", "map", "compare", "gap", "computation", "learn"];
 export const MOST_SENTENCES = 4;
 export const MOST_TOKENS = 200;
 const THEMES = ["auto", "light", "dark"];
 const LANGUAGES = ["en", "ko"];
 
-export function opening(info, model = info.models[0]) {
+// The model of the page's language, if there is one.
+const first = (info) => info.models.find((model) => navigator.language?.startsWith(model.language || "-")) ?? info.models[0];
+
+export function opening(info, model = first(info)) {
   const example = model.examples[0] ?? { sentences: [["hello"]], places: [0] };
   const third = Number((1 / model.layers).toFixed(2));
   return {
@@ -19,6 +22,7 @@ export function opening(info, model = info.models[0]) {
     weights: Array(model.layers).fill(third),
     within: false,
     follow: 0,
+    learn: "1,0.01,16,1",
     theme: "auto",
     language: navigator.language?.startsWith("ko") ? "ko" : "en",
   };
@@ -35,6 +39,7 @@ export function toFragment(state) {
   if (state.layer === "mix") parts.set("weights", state.weights.join(","));
   if (state.within) parts.set("within", "1");
   if (state.follow) parts.set("follow", "1");
+  if (state.view === "learn") parts.set("learn", state.learn);
   if (state.theme !== "auto") parts.set("theme", state.theme);
   parts.set("lang", state.language);
   return parts.toString();
@@ -43,13 +48,13 @@ export function toFragment(state) {
 // The same sentences read by another model.
 export const readBy = (state, info, name) => ({
   ...opening(info, info.models.find((one) => one.name === name)),
-  ...Object.fromEntries(["sentences", "b", "noun", "view", "within", "theme", "language"].map((name) => [name, state[name]])),
+  ...Object.fromEntries(["sentences", "b", "noun", "view", "within", "learn", "theme", "language"].map((name) => [name, state[name]])),
 });
 
 // Whatever does not make sense in an address is left at its default.
 export function fromFragment(fragment, info) {
   const parts = new URLSearchParams(fragment);
-  const model = info.models.find((one) => one.name === parts.get("model")) ?? info.models[0];
+  const model = info.models.find((one) => one.name === parts.get("model")) ?? first(info);
   const state = opening(info, model);
   const sentences = parts.getAll("s").slice(0, MOST_SENTENCES).map(marked).filter(Boolean);
   if (sentences.length) {
@@ -64,6 +69,7 @@ export function fromFragment(fragment, info) {
   if (layer === "mix" || (/^\d$/.test(layer ?? "") && Number(layer) < model.layers)) state.layer = layer;
   state.within = parts.get("within") === "1";
   state.follow = Number(parts.get("follow") === "1");
+  if (/^\d{1,4}(,[\d.]{1,5}){3}$/.test(parts.get("learn") ?? "")) state.learn = parts.get("learn");
   if (THEMES.includes(parts.get("theme"))) state.theme = parts.get("theme");
   if (LANGUAGES.includes(parts.get("lang"))) state.language = parts.get("lang");
   return state;
