@@ -57,7 +57,9 @@ class ExploredText:
         """
         folder = cache_folder() / "explorer" / self._key(embedder)
         try:
-            return ContextIndex(folder)
+            index = ContextIndex(folder)
+            index.check_layers()
+            return index
         except TextError:  # not made yet, or damaged
             reading = Reading(**vars(self.form), tokenizer=self.split)
             look = first_look([self.path], reading, self.name)

@@ -15,6 +15,7 @@ from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors, require_forms, require_model, static_neighbors
+from elmo.disk.bounded import file_hash
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ElmoError, OutputError, TextError
 from elmo.static.vectors import StaticVectors
@@ -250,11 +251,14 @@ def change(path: Path, kind: str) -> None:
         path.unlink()
     elif kind == "cut":
         path.write_bytes(data[: len(data) // 2])
+    elif kind == "flip":
+        data[len(data) - 3] ^= 1
+        path.write_bytes(data)
     else:
         path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("kind", ["remove", "cut", "empty"])
+@pytest.mark.parametrize("kind", ["remove", "cut", "empty", "flip"])
 @pytest.mark.parametrize(
     "name",
     [
@@ -266,12 +270,52 @@ def test_a_damaged_file_is_found(folder, name, kind, tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
     change(tmp_path / "copy" / name, kind)
     with pytest.raises(ElmoError, match="index is damaged|holds no context index"):
-        ContextIndex(tmp_path / "copy")
+        ContextIndex(tmp_path / "copy").check_layers()
+
+
+def roll(path: Path) -> None:
+    """Every row in the place of another: type, shape and values stay."""
+    np.save(path, np.roll(np.load(path), 1, axis=0))
+
+
+@pytest.mark.parametrize("name", ["token_words.npy", "lengths.npy"])
+def test_rows_that_changed_places_are_found_when_an_index_is_opened(folder, name):
+    roll(folder / name)
+    with pytest.raises(TextError, match=f"{name}: doesn't have the SHA-256 noted in index.json: the index is damaged"):
+        ContextIndex(folder)
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 29])
+@pytest.mark.parametrize("layer", [2, -1, [0.5, 0.2, 1.5]])
+def test_vectors_that_changed_places_are_found_before_the_first_search(folder, layer, memory, monkeypatch):
+    monkeypatch.setattr(context_index, "MEMORY_BYTES", memory)
+    roll(folder / "layer-2.npy")
+    index = ContextIndex(folder)
+    searches = [
+        lambda: index.search(np.ones(index.dim), layer),
+        lambda: index.search(np.ones(index.dim), layer, word="bank", which="same"),
+        lambda: index.search(np.ones(index.dim), layer, center=True),
+        lambda: index.mean(layer),
+        lambda: index.vectors(np.arange(3), layer),
+    ]
+    for search in searches:
+        with pytest.raises(TextError, match=r"layer-2.npy: doesn't have the SHA-256"):
+            search()
+    assert index.search(np.ones(index.dim), 1)
+
+
+def test_a_layer_is_hashed_once_by_however_many_threads(folder, monkeypatch):
+    hashed = []
+    index = ContextIndex(folder)
+    monkeypatch.setattr(index_files, "file_hash", lambda path: hashed.append(path.name) or file_hash(path))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: index.search(np.ones(index.dim), number % 3), range(48)))
+    assert sorted(hashed) == ["layer-0.npy", "layer-1.npy", "layer-2.npy"]
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("num_layers", 10**12), ("num_layers", True), ("dim", 10**400)],
+    [("num_layers", 10**12), ("num_layers", True), ("sha256", []), ("sha256", None), ("dim", 10**400)],
 )
 def test_facts_that_are_made_up_are_refused_at_once(folder, name, value):
     facts = json.loads((folder / "index.json").read_text(encoding="utf-8"))

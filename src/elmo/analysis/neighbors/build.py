@@ -9,6 +9,7 @@ import numpy as np
 from elmo.analysis.neighbors import index_files as files
 from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
+from elmo.disk.bounded import file_hash
 from elmo.embed.encoder import token_layers
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
@@ -66,6 +67,7 @@ def build_index(
                 num_layers=embedder.num_layers,
                 dim=embedder.layer_dim,
                 tokens_in_source=in_source,
+                sha256={name: file_hash(unfinished / name) for name in files.file_names(embedder.num_layers)},
             )
             files.write_facts(unfinished, facts)
     return facts

@@ -1,6 +1,6 @@
 """ContextIndex: the vectors of every token of a text, by layer, searched exactly.
 
-    index.json       schema, model, counts
+    index.json       schema, model, counts, SHA-256 of every other file
     sentences.txt    one tokenized sentence per line
     words.txt        the distinct tokens, one per line
     token_words.npy  (tokens,) int32: line of words.txt
@@ -9,7 +9,7 @@
     layer-0.npy      (words, dim) float16 unit vectors: layer 0 doesn't depend on the sentence
     layer-1.npy ...  (tokens, dim) float16 unit vectors
 
-Vectors are memory-mapped; those of a layer that is searched are kept in
+Vectors are memory-mapped, and checked before a layer is first used; those of a layer that is searched are kept in
 memory as float32 if all of them fit into `MEMORY_BYTES`. Searching never changes an index, so any number of threads may
 do so.
 """
@@ -90,6 +90,11 @@ class ContextIndex:
     def dim(self) -> int:
         """Dimensions of a vector."""
         return self.facts.dim
+
+    def check_layers(self) -> None:
+        """Checks the bytes of all layers now and not before their first use. Raises TextError for a damaged one."""
+        for layer in range(self.num_layers):
+            self._layers[layer]
 
     def occurrences(self, word: str) -> Int[np.ndarray, " occurrences"]:
         """The tokens that are exactly this word, in the order of the text."""
@@ -241,7 +246,7 @@ class ContextIndex:
 
     def _loaded(self, layer: int) -> Float[np.ndarray, "rows dim"] | None:
         """The layer as float32 in memory, or None if all layers together would take too much."""
-        if 4 * sum(layer.size for layer in self._layers) > MEMORY_BYTES:
+        if 4 * self._layers.num_values > MEMORY_BYTES:
             return None
         with self._lock:
             if layer not in self._in_memory:

@@ -1,8 +1,12 @@
-"""The files of a context index: written whole or not at all; what is missing, cut off or of another index is found
-when it is opened.
+"""The files of a context index: written whole or not at all, checked before they are used.
+
+The bytes of all files but the layers are checked when an index is opened; those of a layer, which are many, before its
+first use.
 """
 
+import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -10,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.disk.arrays import ArraysError, mapped
-from elmo.disk.bounded import read_bytes
+from elmo.disk.bounded import file_hash, read_bytes
 from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
 from elmo.shapes import Float, Int, Shaped
@@ -20,6 +24,7 @@ FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.t
 TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "lengths.npy"
 # A text file of an index holds so many bytes for each token, and for a million if it has fewer.
 _TOKEN_BYTES, _LEAST_TOKENS = 1000, 1_000_000
+_ANOTHER_SUM = f"doesn't have the SHA-256 noted in {FACTS_FILE}"
 
 LayerFile = Float[np.ndarray, "rows dim"]
 """float16, memory-mapped."""
@@ -43,6 +48,8 @@ class IndexFacts:
     dim: int
     tokens_in_source: int
     """Tokens of the whole text; more than num_tokens if the index holds a part of it."""
+    sha256: dict[str, str]
+    """Of each file but this one."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,33 @@ class IndexFiles:
     token_words: Int[np.ndarray, " tokens"]
     starts: Int[np.ndarray, " starts"]
     lengths: Float[np.ndarray, "layers tokens"]
-    layers: Sequence[LayerFile]
+    layers: "CheckedLayers"
+
+
+class CheckedLayers:
+    """The files of the layers; each one's SHA-256 is compared when it is first asked for, by whatever thread."""
+
+    def __init__(self, folder: Path, facts: IndexFacts) -> None:
+        """Raises TextError for files of another type or shape."""
+        rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
+        paths = [folder / layer_file(layer) for layer in range(facts.num_layers)]
+        self._stored = [_array(path, "float16", (count, facts.dim)) for path, count in zip(paths, rows, strict=True)]
+        self._sums = {layer: (path, facts.sha256[path.name]) for layer, path in enumerate(paths)}
+        self._lock = threading.Lock()
+        self.num_values = sum(rows) * facts.dim
+        """Of all layers together."""
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def __getitem__(self, layer: int) -> LayerFile:
+        """The vectors of a layer, from 0. Raises TextError if the file was changed since it was written."""
+        if layer in self._sums:
+            with self._lock:
+                if layer in self._sums:  # no other thread has checked it meanwhile
+                    _require_sum(*self._sums[layer])
+                    del self._sums[layer]
+        return self._stored[layer]
 
 
 def layer_file(layer: int) -> str:
@@ -84,14 +117,18 @@ def write_facts(folder: Path, facts: IndexFacts) -> None:
 def open_files(folder: Path) -> IndexFiles:
     """Raises TextError, naming the file, if something is missing, damaged or doesn't fit."""
     facts = _facts(folder)
-    sentences = [tuple(line.split(" ")) for line in _lines(folder / SENTENCES_FILE, facts.num_sentences, facts)]
-    words = _lines(folder / WORDS_FILE, facts.num_words, facts)
+    for name in facts.sha256:
+        if not (folder / name).is_file():
+            raise _damaged(folder / name, "is missing")
+    texts = {name: _text(folder / name, facts) for name in (SENTENCES_FILE, WORDS_FILE)}
     token_words = _array(folder / TOKEN_WORDS_FILE, "int32", (facts.num_tokens,))
     starts = _array(folder / STARTS_FILE, "int64", (facts.num_sentences + 1,))
     lengths = _array(folder / LENGTHS_FILE, "float32", (facts.num_layers, facts.num_tokens))
-    rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
-    layers = [_array(folder / layer_file(at), "float16", (count, facts.dim)) for at, count in enumerate(rows)]
-    return IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), lengths, layers)
+    layers = CheckedLayers(folder, facts)
+    for name in (TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE):
+        _require_sum(folder / name, facts.sha256[name])
+    sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
+    return IndexFiles(facts, sentences, texts[WORDS_FILE], np.asarray(token_words), np.asarray(starts), lengths, layers)
 
 
 def _facts(folder: Path) -> IndexFacts:
@@ -106,21 +143,22 @@ def _facts(folder: Path) -> IndexFacts:
         counts = (facts.num_tokens, facts.num_sentences, facts.num_words, facts.num_layers, facts.dim)
         if facts.schema != SCHEMA or not all(type(count) is int and count > 0 for count in counts):
             raise ValueError
+        # Each file has its hash here, so a number of layers that is made up is refused before files are looked for.
+        if facts.num_layers >= len(facts.sha256) or set(facts.sha256) != set(file_names(facts.num_layers)):
+            raise ValueError
     except (WeightFileError, ValueError, KeyError, TypeError):
         raise _damaged(path, f"is not a description of an index of schema {SCHEMA}") from None
     return facts
 
 
-def _lines(path: Path, count: int, facts: IndexFacts) -> list[str]:
+def _text(path: Path, facts: IndexFacts) -> list[str]:
     try:
-        lines = read_bytes(path, limit=_TOKEN_BYTES * max(facts.num_tokens, _LEAST_TOKENS)).decode("utf-8").splitlines()
+        content = read_bytes(path, limit=_TOKEN_BYTES * max(facts.num_tokens, _LEAST_TOKENS))
     except OSError as error:
         raise _damaged(path, f"can't be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise _damaged(path, f"is not valid UTF-8 ({error.reason})") from None
-    if len(lines) != count:
-        raise _damaged(path, f"has {len(lines):,} lines, but {FACTS_FILE} says {count:,}")
-    return lines
+    if hashlib.sha256(content).hexdigest() != facts.sha256[path.name]:
+        raise _damaged(path, _ANOTHER_SUM)
+    return content.decode("utf-8").splitlines()
 
 
 def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> Shaped[np.ndarray, "*shape"]:
@@ -128,6 +166,15 @@ def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> Shaped[np.ndarray,
         return mapped(path, dtype, shape)
     except ArraysError as error:
         raise _damaged(path, str(error)) from None
+
+
+def _require_sum(path: Path, sha256: str) -> None:
+    try:
+        found = file_hash(path)
+    except OSError as error:
+        raise _damaged(path, f"can't be read ({error.strerror})") from None
+    if found != sha256:
+        raise _damaged(path, _ANOTHER_SUM)
 
 
 def _damaged(path: Path, what: str) -> TextError:
