@@ -53,6 +53,8 @@ def train(
     or Ctrl-C, with everything saved; TrainingDiverged when the loss is not finite; PeerLost when another rank is gone.
     """
     ranks = ranks or Ranks()
+    if isinstance(config, PretrainConfig):
+        ranks.rows(config.batch_size)  # enough rows?
     run = RunFolder(path, ranks)
     with stop_flag() as flag, following(progress) as reported, ExitStack() as stack:
         if is_begun := ranks.on_first(lambda: run.is_begun):
@@ -111,7 +113,6 @@ class Pretraining:
 
     def _checked(self, config: PretrainConfig, ranks: Ranks) -> PretrainConfig:
         """The config. ConfigError if it doesn't fit the data or the machine."""
-        ranks.rows(config.batch_size)  # enough rows?
         if config.patience and validation(self.data) is None:
             raise ConfigError(
                 f"patience is {config.patience}, but the data has no validation text whose perplexity could stop "

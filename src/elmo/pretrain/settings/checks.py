@@ -16,11 +16,6 @@ _OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 def check_combinations(config: Any) -> None:
     """Raises ConfigError for the first settings of a PretrainConfig that are invalid together."""
     _check_softmax(config)
-    if config.weight_decay and config.optimizer != "adamw":
-        raise ConfigError(
-            f"weight_decay is {config.weight_decay}, but optimizer is {config.optimizer!r}, which has none here. Set "
-            "optimizer to adamw, or leave weight_decay out."
-        )
     if config.patience and not (config.keep_best and config.evaluate_every):
         raise ConfigError(
             f"patience is {config.patience} with keep_best={config.keep_best} and "
@@ -35,11 +30,6 @@ def _check_softmax(config: Any) -> None:
         raise ConfigError(
             "softmax_cutoffs is empty, but the adaptive softmax needs to know where its clusters of rarer words begin. "
             "Give vocabulary ids, for instance [2000, 10000]."
-        )
-    if config.softmax != "adaptive" and cutoffs:
-        raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but softmax is {config.softmax!r}, which has no clusters. Set "
-            "softmax to adaptive, or leave the cutoffs out."
         )
     if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
         raise ConfigError(
