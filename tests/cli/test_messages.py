@@ -89,9 +89,6 @@ CASES = {
     "perplexity: over a pipe": ("perplexity {}/text.txt --per-token {}/pipe --force", "is a FIFO"),
     "static: over a pipe": ("static {}/text.txt -o {}/pipe --force", "is a FIFO"),
     "embed: format of none": ("embed {}/none.csv --format csv", "{}/none.csv: there is no such file"),
-    "embed: field": ("embed {}/text.txt -o {}/new.npy --field body", "field is 'body', but the text is read as text"),
-    "prepare: field": ("prepare {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
-    "static: field": ("static {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
 }  # fmt: skip
 
 

@@ -79,7 +79,8 @@ def test_a_bad_byte_is_named_with_line_and_column(tmp_path):
         list(read_sentences(path))
     assert str(caught.value) == (
         f"{path}:2: not valid UTF-8 (byte 0xE9 at column 14). "
-        "Use --encoding latin-1, or --errors skip to list and skip such lines."
+        "Use --encoding latin-1, or what the file is in (cp1252, cp1251, cp949, shift_jis, gb18030, ...), or "
+        "--errors skip to list and skip such lines."
     )
 
 
@@ -100,26 +101,8 @@ def test_an_encoding_is_named_only_if_its_letters_show_it(tmp_path):
     with pytest.raises(TextError, match="it looks like Korean in CP949, as Excel saves it. Use --encoding cp949"):
         list(read_sentences(path))
     assert list(read_sentences(path, encoding="cp949")) == [["번호,본문"]]
-    for text, other in (
-        ("今日は天気です", "shift_jis"),
-        ("今日は天気です", "euc_jp"),
-        ("今天天气很好，我们去公园。", "gb18030"),
-    ):
-        path.write_bytes(text.encode(other))
-        with pytest.raises(TextError, match="it looks like another script than Latin"):
-            list(read_sentences(path))
     path.write_bytes("déjà été naïf Größe\n".encode("latin-1"))
     with pytest.raises(TextError, match="Use --encoding latin-1"):
-        list(read_sentences(path))
-    for text, other in (("был", "cp1251"), ("雨", "shift_jis"), ("비", "cp949"), ("5 €", "cp1252")):
-        path.write_bytes(text.encode(other))
-        with pytest.raises(TextError, match=r"few letters don't show which encoding .* right one \(latin-1, cp1250"):
-            list(read_sentences(path))
-    path.write_bytes("it’s been été\n".encode("cp1252"))
-    with pytest.raises(TextError, match="Use --encoding cp1252"):
-        list(read_sentences(path))
-    path.write_bytes("That …".encode()[:-1] + b"\r\nOne\n")
-    with pytest.raises(TextError, match="a character of UTF-8 is cut off or damaged"):
         list(read_sentences(path))
 
 

@@ -18,7 +18,7 @@ from elmo.text.files.text_file import is_file, is_stream
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
 from elmo.text.reading.as_trained import Marks, plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
-from elmo.text.reading.settings import Reading, TextForm, require_used_field, text_files
+from elmo.text.reading.settings import Reading, TextForm, text_files
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
 
@@ -83,7 +83,6 @@ def text_input(
     """
     reading.check()
     found = TextInput(text_files(names), reading, plain_marks(vocabulary) if reading.plain_quotes else {})
-    require_used_field(found.paths, reading.format, reading.field)
     if is_stream(found.paths[0]):
         look, found.stream = opened(found.paths, reading, marks=found.marks, on_bad_line=found.note)
     else:

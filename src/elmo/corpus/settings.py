@@ -16,7 +16,7 @@ from elmo.setting_checks import Must, PositiveInt, from_to, require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
-from elmo.text.reading.settings import SentenceEnds, TextForm, require_used_field
+from elmo.text.reading.settings import SentenceEnds, TextForm
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
@@ -117,7 +117,6 @@ class CorpusSettings(TextForm):
         checked_encoding(self.encoding)
         self._check_vocabulary()
         self._check_texts(splits)
-        require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
         self._check_share(splits)
         if isinstance(self.tokenizer, str):
             named_tokenizer(self.tokenizer)

@@ -1,9 +1,5 @@
 """Columns: what separates them, which lines are comments, and which column can't hold the words."""
 
-import re
-import shutil
-import subprocess
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -116,19 +112,3 @@ def test_columns_without_another_one_that_could_be_words_are_taken():
 def test_a_treebank_without_its_words_is_named():
     with pytest.raises(TextError, match="distributed without its text"):
         require_words([[["1", "_", "DET"], ["2", "_", "NOUN"]]], 1, "t", "--field")
-
-
-@pytest.mark.parametrize("form", ["{0}\n{0}\n", "[{0}, {0}]", "[\n  {0},\n  {0}\n]"])
-def test_json_is_refused_with_a_command_that_writes_columns(tmp_path, form):
-    line = '{"id": 7, "tokens": ["New", "York", "\\u00e9"], "ner tag\'s": ["B-LOC", "I-LOC", "O"]}'
-    with pytest.raises(TextError, match="t:1: is a JSON object") as refused:
-        rows_of(form.format(line))
-    (command,) = re.findall("jq .* OLD > NEW", str(refused.value))
-    tokens = ['{"a"}', "{}", '{"a":[1]}', "["]
-    assert rows_of("\n\n".join(f"{token} O" for token in tokens)) == [[[token, "O"]] for token in tokens]
-    assert rows_of('{"a":[1]} O\n[ O') == [[['{"a":[1]}', "O"], ["[", "O"]]]
-    if shutil.which("jq"):
-        (tmp_path / "OLD").write_text(form.format(line), encoding="utf-8")
-        subprocess.run(command, shell=True, check=True, cwd=tmp_path)
-        sentence = [["New", "B-LOC"], ["York", "I-LOC"], ["é", "O"]]
-        assert rows_of((tmp_path / "NEW").read_text(encoding="utf-8")) == [sentence, sentence]

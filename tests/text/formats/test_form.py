@@ -109,17 +109,6 @@ def test_a_column_that_is_named_is_read_and_one_that_cannot_be_words_is_not(tmp_
     assert list(read_sentences(path, field="2")) == RIGHT
 
 
-def test_later_parts_of_words_are_read_from_the_column_that_has_them(tmp_path):
-    path = tmp_path / "conll08.conll"
-    rows = ["1 The the DT DT The the", "2 buy-back buy-back NN NN buy buy", "3 _ _ _ _ - -", "4 _ _ _ _ back back"]
-    text = "\n\n".join(["1\ta_b\t_\tX\tX\ta_b\t_\n2\t_\t_\tX\tX\t_\t_", "\n".join(rows).replace(" ", "\t")])
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(TextError, match=r"conll08.conll:6: column 2 has '_' .* '-' in column 6. Use --field 6"):
-        list(read_sentences(path, field="2"))
-    assert list(read_sentences(path, field="2", errors="skip")) == [["a_b", "_"], []]
-    assert list(read_sentences(path, field="6")) == [["a_b", "_"], ["The", "buy", "-", "back"]]
-
-
 def test_rows_of_multiword_tokens_are_left_out_of_a_column_beside_their_numbers(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text("1-2\tim\n1\tin\n2\tdem\n2.1\tx\n3\tHaus\n", encoding="utf-8")

@@ -15,7 +15,7 @@ from elmo.cli.inputs import FormFlags
 from elmo.cli.verbs.serve import require_libraries, require_utf8
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
-from elmo.text.reading.settings import TextForm, require_used_field
+from elmo.text.reading.settings import TextForm
 
 if TYPE_CHECKING:
     from elmo.explorer.explored import Explored, Mix
@@ -132,7 +132,6 @@ def _models(arguments: Arguments, usual_tokens: int) -> "dict[str, Explored]":
 
     text = None
     if arguments.text is not None:
-        require_used_field([arguments.text], arguments.form.format, arguments.form.field)
         limits = (usual_tokens if arguments.tokens is None else arguments.tokens, arguments.sample)
         text = ExploredText(arguments.text, arguments.text.name, arguments.tokenizer, *limits, arguments.form)
     from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None

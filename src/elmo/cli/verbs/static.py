@@ -12,7 +12,7 @@ from elmo.cli.arguments import Force, NoReport, OutputFile, ReportAsJson, parsed
 from elmo.cli.output import list_skipped, print_report
 from elmo.static.training.settings import StaticSettings
 from elmo.text.files.text_file import require_other_file
-from elmo.text.reading.settings import TextForm, require_used_field
+from elmo.text.reading.settings import TextForm
 
 if TYPE_CHECKING:
     from elmo.static.training.corpus import Corpus
@@ -35,7 +35,6 @@ class TrainingText(TextForm):
         from elmo.static.training.corpus import Corpus
         from elmo.text.tokenizer import tokenizer
 
-        require_used_field(texts, self.format, self.field)
         for text in texts:
             require_other_file(text, output)
         return Corpus(

@@ -29,7 +29,7 @@ from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import require_value
 from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import FirstLook
-from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
+from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.weights.hub import Model
 
@@ -104,7 +104,6 @@ def embed_corpus(
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
-    require_used_field(texts, format, field)
     folder, source = VectorsFolder(Path(output)), TextSource(tuple(map(Path, texts)), reading, own)
     if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
         source = replace(source, paths=(folder.input,), given_as=texts[0])

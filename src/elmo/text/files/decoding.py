@@ -7,7 +7,6 @@ inside a line is the line end of another system, or a damaged file: such a line 
 
 import codecs
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
@@ -24,14 +23,8 @@ WRONG = "\udc00"
 
 _MARK = "\ufeff"  # of the byte order
 _BOM = _MARK.encode()
-# Bytes above ASCII; in text of Latin letters few of them stand together.
-_HIGH = re.compile(rb"[\x80-\xff]+")
 _LEAST_SHARE_OF_SYLLABLES = 0.9
-_LONGEST_OF_LATIN = 4
-# A letter with an accent beside one without, or a mark of Windows beside it, as hardly any other script has them.
-_IN_LATIN_WORD = re.compile(rb"[A-Za-z][\x91-\x94\xc0-\xff]|[\x91\x93\xc0-\xff][A-Za-z]")
-_OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
-_ANY = "with the right one (latin-1, cp1250, cp1251, koi8_r, cp949, shift_jis, euc_jp, gb18030, big5, ...)"
+_ANY = "latin-1, or what the file is in (cp1252, cp1251, cp949, shift_jis, gb18030, ...)"
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
 
@@ -158,16 +151,9 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
     what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
     if encoding != "utf-8":
         return f"{what}. {_reencoded('with the one the file is written in', remedy)}"
-    if _is_cut(line, error):
-        step = "." if remedy != "encode or skip" else _OR_SKIP
-        return f"{what}: a character of UTF-8 is cut off or damaged there. Copy or download the file again{step}"
     if _is_korean(line):
         return f"{what}: it looks like Korean in CP949, as Excel saves it. {_reencoded('cp949', remedy)}"
-    if max(map(len, _HIGH.findall(line)), default=0) >= _LONGEST_OF_LATIN:
-        return f"{what}: it looks like another script than Latin. {_reencoded(_ANY, remedy)}"
-    if not _IN_LATIN_WORD.search(line):
-        return f"{what}: its few letters don't show which encoding they are in. {_reencoded(_ANY, remedy)}"
-    return f"{what}. {_reencoded('cp1252' if _OF_WINDOWS.search(line) else 'latin-1', remedy)}"
+    return f"{what}. {_reencoded(_ANY, remedy)}"
 
 
 def _reencoded(encoding: str, remedy: Remedy) -> str:
@@ -189,12 +175,3 @@ def _is_korean(line: bytes) -> bool:
         return False
     common = sum("가" <= it <= "힣" and len(it.encode("euc_kr")) == 2 for it in letters)
     return common >= max(2, _LEAST_SHARE_OF_SYLLABLES * len(letters))
-
-
-def _is_cut(line: bytes, error: UnicodeDecodeError) -> bool:
-    """Whether most of the bytes above ASCII are whole characters of UTF-8, or begin the only one, at the end."""
-    text = line.decode("utf-8", "ignore")
-    kept = sum(len(character.encode()) for character in text if not character.isascii())
-    lost = len(line) - len(text.encode())
-    is_begun = error.end == len(line.rstrip(b"\r\n")) and error.end - error.start > 1
-    return kept > 2 * lost or (is_begun and not kept)

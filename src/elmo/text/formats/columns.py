@@ -13,16 +13,13 @@ Every reader of such files, of texts and of tasks, gets its rows here.
 Sources: the shared tasks' descriptions, www.conll.org/previous-tasks; the files of KLUE and GermEval 2014.
 """
 
-import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, report
-from elmo.text.formats.json_array import first_object
 
 Hashes = Literal["by width", "comments"]
 
@@ -41,9 +38,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 # CoNLL-U's IDs of multiword tokens and empty nodes.
 _PART_OF_COUNT = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")
 _HEADER = re.compile(r"##[^\t ]* [^\t]*\t|#\t.*\t$")
-# In files of WikiANN each word has its language before it.
-_LANGUAGE = re.compile(r"([a-z][a-z-]+:)\S")
-_FEWEST_OF_A_LANGUAGE = 3
 
 
 @dataclass(frozen=True)
@@ -120,13 +114,11 @@ class _Reader:
     def ended(self) -> Iterator[ColumnSentence]:
         """The sentence that ends here, and those that were waiting for it to be understood."""
         block, self.held = self.held, []
-        number, row = next(((at, line) for at, line in block if line[0] != "#" and line != UNDECODABLE), (0, None))
+        row = next((line for _, line in block if line[0] != "#" and line != UNDECODABLE), None)
         if row is None and any(line != UNDECODABLE for _, line in block) and not self._num_cells:
             self._undecided.append(block)
             return
         if row is not None:
-            if not self._num_cells:
-                _require_no_json([line for at, line in block if at >= number], f"{self.name}:{number}")
             if self.at_tabs is None:
                 self.at_tabs = "\t" in row
             self._num_cells = len(self._cells(row))
@@ -197,19 +189,6 @@ class _Reader:
         report(self.on_bad_line, number, message)
 
 
-def _require_no_json(lines: Sequence[str], where: str) -> None:
-    """TextError for objects with lists, a sentence's words and their labels for instance."""
-    looks_so = lines[0][0] in "[{" and lines[0].rstrip()[-1] in "[{,}]"  # else it is a row: "{ O"
-    first, each = (first_object(lines) if looks_so else None) or ({}, "")
-    if lists := [name for name, value in first.items() if isinstance(value, list)]:
-        words, labels, *_ = (*(json.dumps(name, ensure_ascii=False) for name in lists), '"tags"')
-        made = rf'{each} | ([.[{words}], .[{labels}]] | transpose[] | join("\t")), ""'
-        raise TextError(
-            f"{where}: is a JSON object, but each line must have the columns of one token. Write them with jq: "
-            f"jq -r {shlex.quote(made)} OLD > NEW. Labels that are numbers need their names."
-        )
-
-
 def cells_of_row(line: str, *, at_tabs: bool) -> list[str]:
     """The cells of a line that isn't blank. Spaces around a tab align columns; a cell of spaces alone stays so."""
     if not at_tabs:
@@ -225,18 +204,6 @@ def words_alone(sentence: ColumnSentence) -> ColumnSentence:
         return sentence
     rows, lines = ([part[place] for place in kept] for part in (sentence.rows, sentence.lines))
     return replace(sentence, rows=rows, lines=lines)
-
-
-def column_of_parts(rows: Sequence[Sequence[str]], column: int) -> int | None:
-    """The column, from 0, with the parts of words that `column` has whole, with "_" for their later parts, as in
-    CoNLL-2008; None: the rows of this sentence have no such words."""
-    later = [row for row in rows if row[column : column + 1] == ["_"]]
-    whole = [row for row in rows if column < len(row) and row[column] != "_"]
-    for other in range(len(later[0]) if later and whole else 0):
-        begun = sum(row[column].startswith(row[other]) for row in whole)
-        if other != column and 2 * begun > len(whole) and all(row[other] not in ("_", "") for row in later):
-            return other
-    return None
 
 
 def why_not_words(sentences: Iterable[Sequence[Sequence[str]]], column: int) -> str | None:
@@ -278,20 +245,12 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
 
 
 def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str) -> None:
-    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere, or has a language before
-    each word."""
+    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere."""
     values = [row[column] for rows in sentences for row in rows if column < len(row)]
     if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
         raise TextError(
             f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
             "are for reasons of licence. Its README explains where to get the text and how to merge it."
-        )
-    languages = {match and match[1] for match in map(_LANGUAGE.match, values)}
-    if len(values) >= _FEWEST_OF_A_LANGUAGE and len(languages) == 1 and (language := languages.pop()):
-        before, kept = (f"(([^[:blank:]]*[[:blank:]]+){{{column}}})", r"\1") if column else ("", "")
-        raise TextError(
-            f"{name}: all words (column {column + 1}) begin with {language!r}, as in WikiANN: {values[0]!r:.60}. "
-            f"Cut it off: sed -E 's/^{before}{language}/{kept}/' OLD > NEW"
         )
 
 

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import decoded
@@ -16,23 +15,11 @@ from elmo.text.sentence_checks import is_flat_list
 
 _SPACES = re.compile(r"\s*")
 _ELEMENTS_LOOKED_AT = 512
-# One of KLUE's has 40.
-_LINES_OF_AN_OBJECT = 200
 
 
 def is_array(lines: Sequence[str]) -> bool:
     """Whether the first line that isn't blank begins one."""
     return next((line for line in lines if line.strip()), "").lstrip().startswith("[")
-
-
-def first_object(lines: Sequence[str]) -> tuple[dict[str, Any], str] | None:
-    """The object that JSON lines or an array begin with, and what jq calls each of them; None: there is no object."""
-    start = "\n".join(lines[:_LINES_OF_AN_OBJECT]).lstrip()
-    try:
-        first, _ = json.JSONDecoder().raw_decode(start.removeprefix("[").lstrip())
-    except (ValueError, RecursionError):
-        return None
-    return (first, ".[]" if start.startswith("[") else ".") if isinstance(first, dict) else None
 
 
 def array_as_lines(lines: Iterable[bytes], name: str, encoding: str, field: str) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from elmo.disk.bounded import shown
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import Format
-from elmo.text.formats.columns import UNDECODABLE, column_of_parts, column_sentences, words_alone
+from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
 from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
@@ -42,9 +42,8 @@ def conll_sentences(
         tokens: list[str] = []
         if column > 1:  # the first one may have CoNLL-U's IDs
             sentence = words_alone(sentence)
-        parts = column_of_parts(sentence.rows, column - 1)
         for row, number in zip(sentence.rows, sentence.lines, strict=True):
-            if why := _odd(row, column, parts):
+            if why := _odd(row, column):
                 message = f"{name}:{number}: {why}{_SKIPPING}."
                 report(on_bad_line, number, message)
                 tokens = []
@@ -54,14 +53,11 @@ def conll_sentences(
             yield tokens
 
 
-def _odd(row: list[str], column: int, parts: int | None) -> str | None:
-    """Why there is no token in a row, and the next step. `parts`: see `column_of_parts`."""
+def _odd(row: list[str], column: int) -> str | None:
+    """Why there is no token in a row, and the next step."""
     if len(row) < column:
         return f"there are {len(row)} columns, so there is no token in column {column}. Name another with --field"
     token = row[column - 1]
-    if token == "_" and parts is not None:
-        what = f"column {column} has '_' for a later part of a word, which is {row[parts]!r:.60} in column {parts + 1}"
-        return f"{what}. Use --field {parts + 1} for the parts of words"
     if why := invalid_token_reason(token) or (None if token else "is empty"):
         return f"the token in column {column} is {token!r:.60}, which {why}. Fix the line, name another with --field"
     return None

@@ -1,6 +1,6 @@
 """Reading: how files of text become sentences, by the same settings wherever text is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -10,13 +10,12 @@ from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.setting_checks import require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, is_stream
-from elmo.text.formats.form import DEFAULT_FIELD, form_of
+from elmo.text.formats.form import DEFAULT_FIELD
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 SentenceEnds = Literal["lines", "within-lines", "across-lines"]
 AUTO = "auto"
-_WITHOUT_FIELDS = {"text", "conllu", "fasta"}
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,6 @@ class Reading(TextForm):
     def tokenize(self) -> Tokenize:
         """The tokenizer's function; that of "auto" looks at each sentence by itself."""
         return named_tokenizer(self.tokenizer)
-
-
-def require_used_field(files: Iterable[str | Path], format: FormatChoice, field: str) -> None:
-    """ConfigError if a field is named, but none of the files has fields to choose from; TextError for a file that isn't
-    text, or not in the form that it is to be read in."""
-    if field == DEFAULT_FIELD:
-        return
-    formats = {form_of(file, format, field).format for file in files}
-    if not formats - _WITHOUT_FIELDS:
-        raise ConfigError(
-            f"field is {field!r}, but the text is read as {' and '.join(sorted(formats))}, which has no fields. Leave "
-            "field out, or name the format: jsonl, csv, tsv or conll."
-        )
 
 
 def text_files(names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import tyro
 from elmo.cli.inputs import FormFlags
 from elmo.process.text_table import text_table
 from elmo.setting_checks import require_setting
-from elmo.text.reading.settings import TextForm, require_used_field
+from elmo.text.reading.settings import TextForm
 from elmo_paper.analysis.encoders import EncoderChoice
 from elmo_paper.analysis.record import Record, row_name
 from elmo_paper.cli.arguments import parsed
@@ -58,7 +58,6 @@ def record_of(arguments: Arguments) -> Record:
 
     require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "at least 2")
     form = arguments.form
-    require_used_field([arguments.text], form.format, form.field)
     tokenize = tokenizer(arguments.tokenizer)
     lines = read_sentences(arguments.text, tokenize=tokenize, format=form.format, field=form.field)
     text = [tuple(as_trained(sentence)) for sentence in islice(lines, arguments.sentences)]
