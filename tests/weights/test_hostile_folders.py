@@ -159,7 +159,11 @@ def test_values_of_a_megabyte_make_no_long_message(published, native):
         (published / "options.json").write_text(json.dumps(options | change))
         refused(published)
     facts = json.loads((native / "config.json").read_text())
-    for change in ({"format_version": "x" * 900_000}, {"y" * 900_000: 1}, {"architecture": "z" * 900_000}):
+    for change in (
+        {"format_version": "x" * 900_000},
+        {"source_hash": ["y" * 900_000]},
+        {"architecture": "z" * 900_000},
+    ):
         (native / "config.json").write_text(json.dumps(facts | change))
         refused(native)
 

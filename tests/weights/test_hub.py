@@ -95,12 +95,6 @@ def test_a_folder_called_like_a_bundled_model_is_had_by_its_path(bundled):
     assert resolve("./small-en") == resolve(Path("small-en")) == Path("small-en")
 
 
-def test_an_installation_without_its_model_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(catalogue, "_BUNDLED", tmp_path / "nowhere")
-    with pytest.raises(WeightFileError, match="small-en: this bundled model is not in this installation.*Install it"):
-        resolve()
-
-
 def test_existing_paths_are_themselves(tmp_path, monkeypatch):
     (tmp_path / "org").mkdir()
     (tmp_path / "org" / "name").write_text("")

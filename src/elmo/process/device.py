@@ -65,8 +65,6 @@ def chosen_device(device: "str | torch.device" = "auto") -> "torch.device":
             f"device is {str(device)!r}, but torch {torch.__version__} {_reason(device, error)}. Run 'elmo doctor' to "
             "see what there is, or use 'auto' or 'cpu' (--device cpu)."
         ) from None
-    if place.type == "meta":
-        raise ConfigError("device is 'meta', which holds shapes but computes nothing. Use 'auto' or 'cpu'.")
     return place
 
 

@@ -17,7 +17,7 @@ from elmo.errors import ConfigError, ElmoError, OutputError, WeightFileError, pa
 from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Progress
 from elmo.weights.allennlp.names import pair_of
-from elmo.weights.catalogue import MAX_BYTES, KnownModel, bundled_folders, known_models
+from elmo.weights.catalogue import MAX_BYTES, bundled_folders
 from elmo.weights.native.names import model_folder
 from elmo.weights.published.sources import is_published
 from elmo.weights.tensorflow.tensor_bundle import index_of
@@ -74,8 +74,6 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         from elmo.weights.published.fetch import fetched
 
         return fetched(model, download=download, progress=progress)
-    if isinstance(model, str) and model in known_models():
-        raise WeightFileError(_without_files(known_models()[model]))
     if isinstance(model, str) and (hub_id := HUB_ID.fullmatch(model)) and path.suffix not in _ENDINGS:
         return _from_hub(hub_id, download)
     raise WeightFileError(
@@ -143,13 +141,6 @@ def _from_hub(hub_id: re.Match[str], download: bool) -> Path:
 def _first_line(error: Exception) -> str:
     text = (str(error).strip() or type(error).__name__).splitlines()[0].strip()
     return text if text.endswith(".") else f"{text}."
-
-
-def _without_files(model: KnownModel) -> str:
-    return (
-        f"{model.name}: this bundled model is not in this installation, so the package is not complete. Install it "
-        f"again with 'pip install --force-reinstall pyelmo', or pass another model. {_names_of_models()}"
-    )
 
 
 def _names_of_models() -> str:

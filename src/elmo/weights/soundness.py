@@ -13,7 +13,6 @@ from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
 from elmo.weights.shapes import (
     network_shapes,
-    num_clusters,
     require_agreement,
     softmax_shapes,
     softmax_words,
@@ -87,12 +86,6 @@ def _require_sound_softmax(checkpoint: Checkpoint, source: str) -> None:
     found = {name: tensor.shape for name, tensor in checkpoint.softmax.items()}
     shapes = softmax_shapes(found, checkpoint.config)
     require_agreement(found, shapes, file=f"{source}, softmax", asked_by=_CONFIG, kind="tensor")
-    if num_clusters(found) >= found["bias"][0]:
-        raise WeightFileError(
-            f"{source}: the softmax has {found['bias'][0]} rows, but {num_clusters(found)} clusters, each of which "
-            "needs a row of its own beside those of the frequent words: its parts belong to different models. Get the "
-            "model again."
-        )
     words, rows = checkpoint.vocabulary, softmax_words(found)
     if words is not None and len(words) != rows:
         raise WeightFileError(

@@ -12,7 +12,6 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError
 from elmo.ops.adaptive_softmax import adaptive_log_probabilities
 from elmo.ops.projected_lstm.reference import step as lstm_step
-from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import RowGradient
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionWindow
@@ -159,11 +158,6 @@ def test_weights_of_another_model_are_refused(data: TrainingData, recipe: Pretra
         restore(adaptive, weights, tensors, progress)
     with pytest.raises(ConfigError, match="'bilm.token_encoder.word_embedding' is missing"):
         restore(Trainer(replace(recipe, word_dim=5), data), weights, tensors, progress)
-
-
-def test_a_device_torch_can_not_use_is_refused(data: TrainingData, recipe: PretrainConfig) -> None:
-    with pytest.raises(ConfigError, match="device is 'meta', which holds shapes"):
-        Trainer(recipe, data, Ranks(device=torch.device("meta")))
 
 
 def test_two_runs_with_one_seed_are_bit_identical(data: TrainingData, variant: PretrainConfig) -> None:

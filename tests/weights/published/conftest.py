@@ -48,8 +48,6 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         if fault == "login":
             return self._answer(200, b"<html>please log in</html>" + b" " * 200_000)
-        if fault == "compressed":
-            return self._answer(200, content, {"Content-Encoding": "gzip"})
         if content is None:
             return self._answer(404, b"")
         headers = {}

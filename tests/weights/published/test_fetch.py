@@ -287,12 +287,6 @@ def test_an_end_without_a_size_counts_once_all_the_weights_can_be_there(tiny, pu
     assert publisher.asked[1:] == [WEIGHTS, WEIGHTS]
 
 
-def test_a_file_compressed_on_its_way_is_refused(tiny, publisher):
-    publisher.faults = ["compressed"]
-    with pytest.raises(WeightFileError, match=r"compresses the file on its way \(gzip\)"):
-        get()
-
-
 def test_a_cache_that_cannot_be_written_says_so(tiny, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "file"))

@@ -69,24 +69,22 @@ def block(pairs: list[tuple[bytes, bytes]], restart_interval: int) -> bytes:
 def table(
     pairs: dict[bytes, bytes],
     entries_per_block: int = 7,
-    compression: int = 0,
     restart_interval: int = 3,
-    handles: int = 1,
 ) -> bytes:
-    """A sorted table of several blocks, keys shortened against the one before, each block named `handles` times."""
+    """A sorted table of several blocks, keys shortened against the one before."""
     file, index = b"", []
 
-    def append(content: bytes, kind: int = 0) -> bytes:
+    def append(content: bytes) -> bytes:
         nonlocal file
         handle = varint(len(file)) + varint(len(content))
-        file += content + bytes([kind]) + struct.pack("<I", stored_checksum(content + bytes([kind])))
+        file += content + b"\0" + struct.pack("<I", stored_checksum(content + b"\0"))
         return handle
 
     rows = sorted(pairs.items())
     for begin in range(0, len(rows), entries_per_block):
         part = rows[begin : begin + entries_per_block]
         # A separator may be any key from the block's last one on.
-        index += [(part[-1][0] + b"\x00", append(block(part, restart_interval), compression))] * handles
+        index += [(part[-1][0] + b"\x00", append(block(part, restart_interval)))]
     metaindex_handle = append(block([], 1))
     index_handle = append(block(index, restart_interval=1))
     return file + (metaindex_handle + index_handle).ljust(40, b"\x00") + struct.pack("<Q", MAGIC)

@@ -87,7 +87,7 @@ def test_flipped_byte_in_the_data_names_the_tensor(prefix, arrays):
 def test_data_cut_short_names_the_tensor(prefix):
     path = prefix.with_name("model.ckpt-7.data-00000-of-00002")
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(WeightFileError, match=r"tensor 'scope/part_4/kernel' ends at byte 72, the file has 40"):
+    with pytest.raises(WeightFileError, match="tensor 'scope/part_4/kernel' does not match its checksum.*cut short"):
         TensorBundle(prefix)["scope/part_4/kernel"]
 
 
@@ -109,12 +109,6 @@ def test_flipped_byte_in_an_index_block_is_an_error(prefix):
     flip(prefix.with_name("model.ckpt-7.index"), 20)
     with pytest.raises(WeightFileError, match="the block of .* bytes at 0 does not match its checksum"):
         TensorBundle(prefix)
-
-
-def test_compressed_index_is_an_error(tmp_path, arrays):
-    write_bundle(tmp_path / "m", arrays, compression=1)
-    with pytest.raises(WeightFileError, match="the block at 0 is compressed"):
-        TensorBundle(tmp_path / "m")
 
 
 def test_table_of_something_else_is_an_error(tmp_path):

@@ -79,19 +79,10 @@ def read_facts(path: Path) -> dict[str, Any]:
             f"{path}: format_version is {shown(version)}, but this elmo reads {FORMAT_VERSION}: a newer elmo wrote it, "
             "or the file is damaged. Upgrade with 'pip install --upgrade pyelmo', or get the model again."
         )
-    if wrong := sorted(facts.keys() ^ {*_CONFIG_KEYS}):
-        raise WeightFileError(
-            f"{path}: key {shown(wrong[0])} is {'unknown' if wrong[0] in facts else 'missing'}; the keys are "
-            f"{', '.join(_CONFIG_KEYS)}. Get the model again; your own facts belong under 'metadata'."
-        )
-    sections = [facts["metadata"], facts[_HASHES_KEY]]
-    texts = [facts["source_format"], facts["source_hash"]]
-    texts += [value for section in sections for value in (section.values() if isinstance(section, dict) else [None])]
-    if not all(isinstance(value, str) for value in texts):
-        raise WeightFileError(
-            f"{path}: source_format, source_hash and every value under metadata and {_HASHES_KEY} must be text. Put "
-            "them in quotes."
-        )
+    kinds = dict(zip(_CONFIG_KEYS, (int, dict, str, str, dict, dict), strict=True))
+    if wrong := [key for key, kind in kinds.items() if not isinstance(facts.get(key), kind)]:
+        found = shown(facts[wrong[0]]) if wrong[0] in facts else "missing"
+        raise WeightFileError(f"{path}: {wrong[0]!r} is {found}: the file was edited or damaged. Get the model again.")
     return facts
 
 
@@ -109,10 +100,8 @@ def _refuse_task_model(facts: Mapping[str, Any], folder: Path) -> None:
     )
 
 
-def architecture_of(values: Any, path: Path) -> BiLMConfig:
+def architecture_of(values: dict[str, Any], path: Path) -> BiLMConfig:
     """The config. Raises WeightFileError for values that no model has."""
-    if not isinstance(values, dict):
-        raise WeightFileError(f"{path}: 'architecture' is {shown(values)}, not an object. Get the model again.")
     try:
         return BiLMConfig.from_dict(values, source=str(path))
     except ConfigError as error:

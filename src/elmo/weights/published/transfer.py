@@ -71,8 +71,6 @@ def _attempt(address: str, file: Path, limits: tuple[int, int], progress: Progre
 
 
 def _write(response: http.client.HTTPResponse, file: Path, limits: tuple[int, int], progress: Progress) -> None:
-    if (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
-        raise Refused(f"the server compresses the file on its way ({encoding}), so its bytes can't be compared")
     length = response.headers.get("Content-Length", "")
     total = int(length) if length.isdecimal() else None
     if total is not None and not limits[0] <= total <= limits[1]:

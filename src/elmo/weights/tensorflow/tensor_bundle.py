@@ -102,18 +102,12 @@ class TensorBundle:
     def _bytes(self, name: str, entry: _Entry) -> UInt8[np.ndarray, " bytes"]:
         path = self._shards[entry.shard]
         with readable(path, WeightFileError, f"Tensor {name!r} is in it. {_GET}"), open_regular(path) as file:
-            file_size = file.seek(0, 2)
-            if entry.offset + entry.size > file_size:
-                raise WeightFileError(
-                    f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: it "
-                    f"is cut short. {_GET}"
-                )
             file.seek(entry.offset)
             values = np.fromfile(file, dtype=np.uint8, count=entry.size)
         if masked_crc32c(values) != entry.masked_crc:
             raise WeightFileError(
                 f"{path}: tensor {name!r} does not match its checksum: the {entry.size} bytes from {entry.offset} on "
-                f"are damaged, or the index belongs to another save. {_GET}"
+                f"are damaged or cut short, or the index belongs to another save. {_GET}"
             )
         return values
 
