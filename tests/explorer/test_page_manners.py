@@ -55,7 +55,7 @@ def test_on_a_phone_the_layers_stay_at_hand_and_a_wide_table_shows_that_it_scrol
     page.wait_for_selector(".scroller.more-before:not(.more-after)")
     phone.view("neighbors")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_function("scrollY > 300")
+    page.wait_for_function("() => scrollY > 300")
     assert 0 <= page.locator("#layer-1").bounding_box()["y"] < 60
     page.tap("#layer-1")
     phone.ready("neighbors 1")
@@ -172,14 +172,14 @@ def test_the_map_zooms_by_buttons_keys_wheel_and_hand(start):
     at = (box["x"] + box["width"] / 4, box["y"] + box["height"] / 4)
     page.mouse.move(*at)
     page.mouse.wheel(0, -400)
-    page.wait_for_function("document.querySelector('svg.map').classList.contains('zoomed')")
+    page.wait_for_function("() => document.querySelector('svg.map').classList.contains('zoomed')")
     x, y, width, _ = window_of(page)
     assert x + width / 4 == pytest.approx(whole[2] / 4, abs=1), "what is under the pointer stays there"
     page.click("#zoom-reset")
     page.locator("h1").click()
     page.mouse.move(*at)
     page.mouse.wheel(0, 300)
-    page.wait_for_function("scrollY > 0")
+    page.wait_for_function("() => scrollY > 0")
     assert window_of(page) == whole, "a wheel that passes over the map scrolls the page"
     assert (left, top) != (0, 0)
 
@@ -256,9 +256,9 @@ def test_a_tour_opens_by_a_link_and_ends_where_it_began(opened, address, languag
 def test_a_tour_can_be_left_and_brings_the_own_sentences_back(opened, address):
     opened.go(f"{address}/explorer#lang=en&s={quote('1|a fair price')}")
     opened.page.click("#tour")
-    opened.page.wait_for_selector(".tour")
+    opened.page.wait_for_selector(".tour-tools:has-text('1 of')")
     opened.page.keyboard.press("ArrowRight")
-    opened.page.wait_for_function("document.querySelector('.tour-tools').textContent.startsWith('2 of')")
+    opened.page.wait_for_function("() => document.querySelector('.tour-tools')?.textContent.startsWith('2 of')")
     assert opened.texts(".sentence.A .token")[2] == "spring"
     opened.page.keyboard.press("Escape")
     opened.page.wait_for_selector(".tour", state="detached")
@@ -386,7 +386,7 @@ def test_keys_of_an_input_method_send_and_cancel_nothing(start):
 def test_a_link_that_is_opened_while_somebody_types_closes_the_editor(start):
     start.page.click("#add")
     start.page.evaluate("location.hash = 's=0|one sentence'")
-    start.page.wait_for_function("document.querySelectorAll('.token').length === 2")
+    start.page.wait_for_function("() => document.querySelectorAll('.token').length === 2")
     assert start.page.locator("#typing").count() == 0 and start.page.locator("#add").is_visible()
 
 

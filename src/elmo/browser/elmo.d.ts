@@ -47,8 +47,8 @@ export interface Substitutes {
   forward?: Prediction;
   /** By the right side alone. */
   backward?: Prediction;
-  /** By both: the product of their probabilities, scaled to a sum of 1. */
-  both?: Prediction;
+  /** By both: the product of their probabilities, scaled to a sum of 1; of a model with one direction what that predicts. */
+  both: Prediction;
 }
 
 export interface Description {
@@ -85,10 +85,10 @@ export interface Elmo {
 /**
  * Loads a model folder of elmo: config.json and model.safetensors, and later softmax.safetensors and vocab.txt.
  *
- * `where`: a URL; or a path, relative to the page or, in node, to the working folder. undefined: all files are in `files`.
+ * `where`: a URL, as a string or an object; or a path, relative to the page or, in node, to the working folder. undefined: all files are in `files`.
  * Rejects with an ElmoError if the folder isn't a model, is damaged, or is of a kind that this module doesn't read.
  */
-export function load(where?: string | URL, options?: LoadOptions): Promise<Elmo>;
+export function load(where?: string | { readonly href: string }, options?: LoadOptions): Promise<Elmo>;
 
 /** What a caller can put right: the message says what is wrong, why, and what to do next. */
 export class ElmoError extends Error {}

@@ -3,7 +3,7 @@
 import { BOUNDARIES } from "./characters.js";
 import { checkHashes, readConfig } from "./config.js";
 import { ElmoError } from "./errors.js";
-import { readFile } from "./files.js";
+import { readAddress, readFile } from "./files.js";
 import { Kernels } from "./kernels.js";
 import { Network } from "./network.js";
 import { checkTensors, readTensors } from "./safetensors.js";
@@ -52,9 +52,21 @@ function required(bytes, name, where) {
 }
 
 async function readWasm(files) {
-  const name = "elmo.wasm";
-  const given = await readFile(undefined, name, files);
-  return given ?? required(await readFile(new URL(".", import.meta.url), name), name, import.meta.url);
+  const given = await readFile(undefined, "elmo.wasm", files);
+  if (given) return given;
+  const url = wasmAddress();
+  const found = await readAddress(url, "elmo.wasm");
+  if (found) return found;
+  throw new ElmoError(`${url}: there is no elmo.wasm, which elmo.js looks for beside itself. Copy it there, or pass it in \`files\`.`);
+}
+
+/** Written in the way that bundlers know: they copy the file and put its new address here. */
+function wasmAddress() {
+  try {
+    return new URL("./elmo.wasm", import.meta.url);
+  } catch {
+    throw new ElmoError("a script of this format has no address, so elmo.wasm isn't found beside it. Pass it in `files`, or build a module (esm).");
+  }
 }
 
 class Elmo {

@@ -38,14 +38,14 @@ export class Softmax {
     this.ids = new Map(this.words.map((word, id) => [word, id]));
   }
 
-  /** {forward, backward, both} -> {best, probability, rank}, of the directions that the model has. */
+  /** {forward, backward, both} -> {best, probability, rank}; of the directions those that the model has. */
   substitutes(tokens, place, count) {
     // With the boundaries around, the token's place is place + 1: each direction predicts it from the one before.
     const outputs = this.network.outputs(tokens, { forward: place, backward: place + 2 });
     const logs = Object.fromEntries(Object.entries(outputs).map(([name, row]) => [name, this.#logProbabilities(row)]));
     const directions = Object.values(logs);
     for (const values of directions) for (const id of this.special) values[id] = -Infinity;
-    if (directions.length > 1) logs.both = logSoftmax(directions[0].map((value, id) => value + directions[1][id]));
+    logs.both = directions.length > 1 ? logSoftmax(directions[0].map((value, id) => value + directions[1][id])) : directions[0];
     return Object.fromEntries(
       Object.entries(logs).map(([name, values]) => [name, this.#prediction(values.map(Math.exp), tokens[place], count)]),
     );
