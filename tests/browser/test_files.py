@@ -213,3 +213,46 @@ def test_an_architecture_of_another_type_is_named_and_not_the_version(architectu
     change_config(folder, architecture)
     with pytest.raises(Refused, match=r"architecture is .*, but .* an object: .* or use elmo in Python for it\."):
         javascript(LOAD, where=str(folder))
+
+
+SERVE = """
+const { createServer } = await import("node:http");
+const { readFileSync } = await import("node:fs");
+const asked = [];
+const server = createServer((request, response) => {
+  const url = new URL(request.url, "http://localhost");
+  asked.push(url.search);
+  const name = url.pathname.split("/").at(-1);
+  if (given.kind === "page") return response.end("\\n <!DOCTYPE html><title>app</title>");
+  const content = readFileSync(`${given.folder}/${name}`);
+  response.writeHead(200, { "content-length": content.length });
+  if (given.kind !== "broken" || name === "config.json") return response.end(content);
+  response.write(content.subarray(0, 9), () => response.destroy());
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+try {
+  const options = given.progress ? { onProgress: () => {} } : {};
+  await load(`http://127.0.0.1:${server.address().port}/x/?sig=a%2Fb#part`, options);
+  return asked;
+} finally {
+  server.closeAllConnections?.();
+  server.close();
+}
+"""
+
+
+@pytest.mark.parametrize("progress", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("page", "gives a web page here, not the file config.json. Check the address"),
+        ("broken", "model.safetensors.*can't be fetched .*the connection broke"),
+    ],
+)
+def test_whatever_goes_wrong_on_the_network_is_told_with_its_culprit(javascript, folder, kind, message, progress):
+    with pytest.raises(Refused, match=message):
+        javascript(SERVE, folder=str(folder), kind=kind, progress=progress)
+
+
+def test_an_address_keeps_its_query(javascript, folder):
+    assert javascript(SERVE, folder=str(folder), kind="", progress=True) == ["?sig=a%2Fb"] * 2
