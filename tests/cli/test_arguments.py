@@ -53,7 +53,6 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
         ("substitutes", "^no SENTENCE was given"),
         ("neighbors index", r"^no SENTENCE was given.*'elmo neighbors --help'"),
         ("prepare text -o data --valid", "^--valid was given without a value"),
-        ("bench --dtypes", "^--dtypes was given without a value"),
     ],
 )
 def test_arguments_of_any_number_of_values_need_one(line, message):

@@ -1,1 +1,1 @@
-"""The command line: `main` finds the verb in `verbs`; the other files are what verbs share (flags, checks, reports)."""
+"""The command line: `main` finds the verb in `verbs`; the other files are what verbs share (flags, inputs, reports)."""
