@@ -42,7 +42,7 @@ MOST_OF_A_CALL = 72
 """Of functions of elmo: 70 with the native library on one thread; 86 on 2026-11-25."""
 
 MOST_OF_A_FILE = 60
-"""Of stays in files of the command line, `embed/corpus` and `embed/storage` while a text becomes a file of vectors: 59."""
+"""Of stays in files of `cli`, `embed/corpus` and `embed/storage` while a text becomes a file of vectors: 59."""
 
 NUMBER = 0.12345678
 

@@ -10,8 +10,8 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.weights.catalogue import bundled_folders
-from elmo_paper.cli.main import main as paper
 from elmo_paper.analysis.senses.inventory import read_inventory
+from elmo_paper.cli.main import main as paper
 from elmo_paper.pages import analyses
 from elmo_paper.pages.blocks import filled
 from elmo_paper.pages.records import REPOSITORY
