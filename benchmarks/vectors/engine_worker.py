@@ -15,10 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
+import speed
 import torch
 from sentences import TEXT, first_sentences
 
-from elmo.embed import speed
 from elmo.embed.embedder import Embedder
 
 
