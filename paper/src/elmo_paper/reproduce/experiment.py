@@ -24,7 +24,7 @@ from elmo.tasks.task import E, P, S
 from elmo.tasks.tokens.encoders import ELMO, find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
-from elmo.weights import hub
+from elmo.weights import formats, hub
 from elmo_paper.pages.plots import draw
 from elmo_paper.pages.record_page import markdown
 from elmo_paper.reproduce.grid import run_grid
@@ -159,7 +159,7 @@ def _require_models(bilms: Sequence[str], usual: str) -> None:
     for name in checked_bilms(bilms):
         encoder, model = encoder_and_model(name, usual)
         if encoder == ELMO:
-            hub.resolve(model)  # a published model is downloaded
+            formats.read(hub.resolve(model))  # a published model is downloaded
         else:
             find_encoder(encoder, model, device="cpu")
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import elmo
+from elmo.cli.main import main as library
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
 from elmo.static.vectors import StaticVectors
@@ -178,7 +179,7 @@ def test_figure1_trains_on_nested_shares_and_keeps_models_if_asked(arguments, tm
     shares = [json.loads((tmp_path / "out" / system["run"] / "run.json").read_text()) for system in found["systems"]]
     assert [share["settings"]["train_share"] for share in shares] == [0.1, 0.1, 1.0, 1.0]
     model = tmp_path / "out" / found["systems"][3]["run"]
-    assert main(["task", "evaluate", str(model), str(data), "--json"]) == 0
+    assert library(["task", "evaluate", str(model), str(data), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == found["systems"][3]["dev"]["mean"]
 
 
