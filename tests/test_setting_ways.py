@@ -43,6 +43,8 @@ MOST_OF_A_CALL = 72
 
 MOST_OF_A_FILE = 60
 """Of stays in files of `cli`, `embed/corpus` and `embed/storage` while a text becomes a file of vectors: 59."""
+MOST_OF_A_TRAINING = 60
+"""Of stays in files of `tasks/train` and `tasks/tokens` while a tagger is trained; all of `tasks` has 137."""
 
 NUMBER = 0.12345678
 
@@ -251,12 +253,8 @@ def test_the_way_of_sentences_to_vectors(tiny_checkpoint) -> None:
     assert len(found) <= MOST_OF_A_CALL, f"{len(found)} functions:\n" + "\n".join(found)
 
 
-def test_the_walk_of_a_text_to_a_file_of_vectors(model, tmp_path) -> None:
-    """Of the functions that are called, each counted the first time, how often the next one is in another file; and the
-    text is read into sentences once."""
-    (tmp_path / "text.txt").write_text("the cat sat\n")
-    command = ["embed", str(tmp_path / "text.txt"), "-m", model, "--quiet", "-o"]
-    assert main([*command, str(tmp_path / "first.h5")]) == 0  # everything is imported
+def called(command: list[str]) -> tuple[list[str], list[str]]:
+    """The names of the functions that a command calls, each time, and their files, each function counted once."""
     found: dict[CodeType, str] = {}
     names: list[str] = []
 
@@ -269,13 +267,39 @@ def test_the_walk_of_a_text_to_a_file_of_vectors(model, tmp_path) -> None:
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        assert main([*command, str(tmp_path / "second.h5")]) == 0
+        assert main(command) == 0
     finally:
         sys.setprofile(before)
-    files = [file for file in found.values() if file.startswith(("cli/", "embed/corpus/", "embed/storage/"))]
-    stays = [file for place, file in enumerate(files) if not place or files[place - 1] != file]
+    return names, list(found.values())
+
+
+def stays_in(files: list[str], rooms: tuple[str, ...]) -> list[str]:
+    """The files of these rooms, each as often as the one before is another."""
+    own = [file for file in files if file.startswith(rooms)]
+    return [file for place, file in enumerate(own) if not place or own[place - 1] != file]
+
+
+def test_the_walk_of_a_text_to_a_file_of_vectors(model, tmp_path) -> None:
+    """Of the functions that are called, each counted the first time, how often the next one is in another file; and the
+    text is read into sentences once."""
+    (tmp_path / "text.txt").write_text("the cat sat\n")
+    command = ["embed", str(tmp_path / "text.txt"), "-m", model, "--quiet", "-o"]
+    assert main([*command, str(tmp_path / "first.h5")]) == 0  # everything is imported
+    names, files = called([*command, str(tmp_path / "second.h5")])
+    stays = stays_in(files, ("cli/", "embed/corpus/", "embed/storage/"))
     assert len(stays) <= MOST_OF_A_FILE, f"{len(stays)} stays:\n" + "\n".join(stays)
     assert names.count("placed_sentences") == 1
+
+
+def test_the_walk_of_a_training(model, labelled, tmp_path) -> None:
+    """Likewise; and the biLM is found, read and hashed once."""
+    flags = ["--model", model, "--epochs", "1", "--hidden-sizes", "8", "--quiet"]
+    command = ["task", "train", "ner", "--train", labelled, *flags, "-o"]
+    assert main([*command, str(tmp_path / "first")]) == 0
+    names, files = called([*command, str(tmp_path / "second")])
+    stays = stays_in(files, ("tasks/train/", "tasks/tokens/"))
+    assert len(stays) <= MOST_OF_A_TRAINING, f"{len(stays)} stays:\n" + "\n".join(stays)
+    assert [names.count(name) for name in ("resolve", "find_encoder", "from_pretrained")] == [1, 1, 1]
 
 
 def check(way: Way, acts: str, most: int = MOST) -> None:

@@ -33,8 +33,7 @@ from elmo.config import PUBLISHED_SIZES
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
 from elmo.tasks.settings import with_table
-from elmo.tasks.tokens.encoders import find_encoder
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.frozen_layers import FrozenLayers, find_encoder
 from elmo.tasks.tokens.representation import TokenSources
 from elmo.tasks.train.batches import BatchLimits, limits_of, shuffled_batches, sorted_batches
 from elmo.tasks.train.job import Files, Job

@@ -44,7 +44,8 @@ from elmo.tasks.sst.task import TASK
 from elmo.tasks.settings import with_table
 file, *settings = sys.argv[1:]
 numbers = {name: int(value) for name, value in (setting.split("=") for setting in settings)}
-own = with_table(TASK.settings(), {"text_tokenizer": "unicode", **numbers}, "whole_models.sh").classifier
+table = {"text_tokenizer": "unicode", "header": bool(numbers), **numbers}
+own = with_table(TASK.settings(), table, "whole_models.sh").classifier
 sys.stdout.reconfigure(encoding="utf-8")
 sys.stdout.writelines(" ".join(one.tokens) + "\n" for one in read_labelled(file, own))
 END

@@ -9,7 +9,7 @@ import torch
 
 from elmo.cli.main import main
 from elmo.errors import ConfigError
-from elmo.tasks.tokens.encoders import find_encoder
+from elmo.tasks.tokens.frozen_layers import find_encoder
 from elmo_paper.cli.main import main as paper
 
 pytestmark = pytest.mark.usefixtures("one_thread")

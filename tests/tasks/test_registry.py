@@ -13,7 +13,7 @@ from elmo.tasks import registry
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.registry import BUILT_IN, find, summaries
 from elmo.tasks.tokens import encoders
-from elmo.tasks.tokens.encoders import find_encoder
+from elmo.tasks.tokens.frozen_layers import find_encoder
 
 MODULE = """
 from elmo.tasks.ner.task import NamedEntities

@@ -9,7 +9,7 @@ from elmo.cli.main import main
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.tokens.encoders import find_encoder
+from elmo.tasks.tokens.frozen_layers import find_encoder
 from elmo_paper.analysis.encoders import require_known_words
 from elmo_paper.mssg.encoder import MSSGEncoder
 from elmo_paper.mssg.senses import SenseVectors, write_sense_vectors

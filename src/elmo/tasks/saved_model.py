@@ -34,8 +34,7 @@ from elmo.tasks.saved_config import BILM_FOLDER, CONFIG_FILE, FORMAT_VERSION, Sa
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel, mean_of
-from elmo.tasks.tokens.encoders import ELMO, NONE, find_encoder
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.frozen_layers import ELMO, NONE, FrozenLayers, find_encoder
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.weights import hub
 from elmo.weights.native.tensor_file import read_tensors, write_tensors

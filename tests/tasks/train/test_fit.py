@@ -18,10 +18,11 @@ from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
 from elmo.tasks.train.apply import predict_all, predict_and_loss
-from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches
+from elmo.tasks.train.batches import BatchLimits, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.optimizers import Learner, WeightAverage, make_optimizer, rate_at
+from elmo.tasks.train.task_data import share_of
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 

@@ -238,7 +238,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
     layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
     the mean of the words around it; and each other `encoder`."""
     from elmo.embed.embedder import Embedder  # here: `EncoderChoice` is read for every --help
-    from elmo.tasks.tokens.encoders import find_encoder
+    from elmo.tasks.tokens.frozen_layers import find_encoder
 
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
     found: dict[str, Encoder] = {BILM: _Looking(embedder)}

@@ -153,7 +153,7 @@ class Training:
 def _hash_of(encoder: str, model: str) -> str:
     if encoder == "elmo":
         return content_hash(formats.read(hub.resolve(model)))
-    from elmo.tasks.tokens.encoders import find_encoder  # here, because it needs torch
+    from elmo.tasks.tokens.frozen_layers import find_encoder  # here, because it needs torch
 
     return find_encoder(encoder, model, device="cpu").model_hash
 

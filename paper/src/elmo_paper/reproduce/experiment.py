@@ -21,7 +21,7 @@ from elmo.process.stop_flag import stop_flag
 from elmo.process.worker_pool import require_workers
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.task import E, P, S
-from elmo.tasks.tokens.encoders import ELMO, find_encoder
+from elmo.tasks.tokens.frozen_layers import ELMO, find_encoder
 from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import formats, hub

@@ -1,9 +1,15 @@
-"""FrozenLayers: the layers an encoder gives for sentences, computed once and read from disk afterwards."""
+"""FrozenLayers: the layers an encoder gives for sentences, computed once and read from disk afterwards.
+
+Encoders have names: a biLM (`Embedder`) is "elmo"; a package adds others by an entry point of the group
+`elmo.encoders`, whose object is an `EncoderFactory`, and `--encoder package.module:function` names one without it.
+What an encoder is, `elmo.embed.encoder` says.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -14,10 +20,47 @@ from elmo.embed.encoder import Encoder, Sentence
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError, TextWarning
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.process.named_object import find_object
 from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.tokens.layer_store import LayerStore, StoredType
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import LINES_LOOKED_AT, OTHER_MODEL, foreign_warning
+
+ELMO, NONE = "elmo", "none"
+GROUP = "elmo.encoders"
+
+
+@runtime_checkable
+class EncoderFactory(Protocol):
+    """The function that makes an encoder."""
+
+    def __call__(self, model: str, *, device: str) -> Encoder:
+        """The encoder; `model` and `device` are the settings of these names."""
+        ...
+
+
+def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
+    """The encoder of that name: "elmo", an installed one, or package.module:function.
+
+    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; others get it as it is.
+    `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no such encoder, WeightFileError for its model.
+    """
+    if name == ELMO:
+        return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
+    factory = find_object(name, "encoder", {}, GROUP, others=(NONE, ELMO))
+    if not isinstance(factory, EncoderFactory):
+        raise ConfigError(
+            f"the encoder {name!r} is a {type(factory).__name__}, not a function that makes an encoder. Name a "
+            "function like elmo.tasks.tokens.frozen_layers.EncoderFactory."
+        )
+    found = factory(model, device=device)
+    if not isinstance(found, Encoder):
+        raise ConfigError(
+            f"the encoder {name!r} gave a {type(found).__name__}, which lacks members of an encoder: num_layers, "
+            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
+        )
+    return found
+
 
 # Tokens that go to the disk together: work that is lost when a run is killed.
 _PART_TOKENS = 100_000

@@ -3,7 +3,7 @@
 What is too large for the memory is an error that names the batch or the example, and how to make it smaller.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -77,18 +77,6 @@ def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[Int[np
     """All examples' indices in batches, the largest examples first."""
     known = np.asarray(sizes, dtype=np.int64)
     return limits.cut(np.argsort(-known, kind="stable"), known)
-
-
-def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept"]:
-    """Indices of the examples in that share of the groups (at least one), ascending.
-
-    `groups`: of each example. Smaller shares are subsets of larger ones.
-    """
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    order = np.random.default_rng(0).permutation(len(numbers))
-    kept = np.zeros(len(numbers), dtype=bool)
-    kept[order[: max(1, round(share * len(numbers)))]] = True
-    return np.flatnonzero(kept[[numbers[group] for group in groups]])
 
 
 def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:

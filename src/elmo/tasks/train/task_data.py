@@ -4,10 +4,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
+import numpy as np
+from jaxtyping import Int
+
 from elmo.errors import ConfigError
 from elmo.process.progress.report import SILENT, Progress
 from elmo.tasks.task import E, P, S, Task, Vocabulary
-from elmo.tasks.train.batches import share_of
 from elmo.tasks.train.job import REMEMBERED, SCORED, Files
 
 _DEV_SHARE = 0.1
@@ -104,3 +106,15 @@ def _held_out(examples: list[E], groups: list[Hashable]) -> tuple[list[E], list[
     held = set(share_of(groups, _DEV_SHARE).tolist()) if len(set(groups)) > 1 else set()
     kept = [example for place, example in enumerate(examples) if place not in held]
     return kept, [examples[place] for place in sorted(held)]
+
+
+def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept"]:
+    """Indices of the examples in that share of the groups (at least one), ascending.
+
+    `groups`: of each example. Smaller shares are subsets of larger ones.
+    """
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    order = np.random.default_rng(0).permutation(len(numbers))
+    kept = np.zeros(len(numbers), dtype=bool)
+    kept[order[: max(1, round(share * len(numbers)))]] = True
+    return np.flatnonzero(kept[[numbers[group] for group in groups]])

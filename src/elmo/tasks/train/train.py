@@ -33,8 +33,7 @@ from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import E, P, S, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.encoders import NONE, find_encoder
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.frozen_layers import NONE, FrozenLayers, find_encoder
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import predict_all
 from elmo.tasks.train.batches import require_moderate
@@ -63,6 +62,7 @@ def train(
     with stop_flag() as flag, following(progress) as reported:
         with flag.at_once():
             data = read_data(job.task, job.settings, job.files, reported)
+            scored = data.scored()
             for examples in data.parts():
                 require_moderate(job.task, examples)
             job.require_free()
@@ -85,13 +85,13 @@ def train(
                 sources.frozen.warn_of_language(job.task.sentences_of(data.train), text_name(job.files.train))
             if not all(outcome_file(job.run, seed).is_file() for seed in options.seeds):
                 _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
-            training = _Training(job, data, sources, flag, reported, on_seed)
+            training = _Training(job, data, scored, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
             if data.trained_on:
                 summary["trained_on"] = dict(data.trained_on)
             rules = job.task.rules(data.whole) if options.rules else []
-            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
+            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, scored)
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
@@ -102,6 +102,7 @@ def train(
 class _Training(Generic[S, E, P]):
     job: Job[S, E, P]
     data: TaskData[E]
+    scored: dict[str, list[E]]
     sources: TokenSources
     flag: StopFlag
     progress: Progress
@@ -123,7 +124,7 @@ class _Training(Generic[S, E, P]):
             seed=seed, progress=self.progress, flag=self.flag,
         )  # fmt: skip
         outcome: Outcome = {"epochs": fitted.epochs, "best_epoch": fitted.best_epoch}
-        for name, examples in data.scored().items():
+        for name, examples in self.scored.items():
             outcome[name] = _scored(job, model, examples, folder / name, self.progress)
         outcome["mix_weights"] = model.tokens.mix_weights()
         if job.options.keep_models:
@@ -145,7 +146,7 @@ class _Training(Generic[S, E, P]):
     def _save(self, model: TaskModel[E, P], seed: int, outcome: Outcome, folder: Path) -> None:
         job, metric = self.job, self.job.task.metric
         metadata = {"elmo_version": __version__, "seed": seed, "best_epoch": outcome["best_epoch"]}
-        metadata |= {f"{name}_{metric}": outcome[name][metric] for name in self.data.scored()}
+        metadata |= {f"{name}_{metric}": outcome[name][metric] for name in self.scored}
         saved = SavedTaskModel(job.task, job.settings, self.data.vocabulary, model, metadata)
         save(saved, folder, include_bilm=job.options.include_bilm, force=True)
 
