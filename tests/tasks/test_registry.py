@@ -12,7 +12,7 @@ from elmo.process import named_object
 from elmo.tasks import registry
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.registry import BUILT_IN, find, summaries
-from elmo.tasks.tokens import encoders
+from elmo.tasks.tokens import frozen_layers as encoders
 from elmo.tasks.tokens.frozen_layers import find_encoder
 
 MODULE = """
