@@ -17,6 +17,8 @@ from elmo.process.progress.report import SILENT
 from elmo.process.stop_flag import stop_flag
 from elmo.text.files.text_file import STDIN
 
+_TELLING_SECONDS = 3.0
+
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
@@ -58,9 +60,11 @@ def embed_files(arguments: Arguments, output: Path) -> int:
 
 
 def _summary(report: dict[str, Any]) -> str:
-    facts = report["metadata"]
+    facts, rows = report["metadata"], report["lines"]
+    # The first seconds are spent on loading: they say nothing about speed.
+    speed = f", {report['tokens_per_second']:,.0f} tokens/s" if report["seconds"] >= _TELLING_SECONDS else ""
     return (
-        f"{report['output']}: {report['lines']:,} rows ({report['blank_lines']:,} blank, {len(report['bad_lines']):,} "
-        f"bad), {report['tokens']:,} tokens, layers {facts['layers']}, {facts['store']}, {report['bytes']:,} bytes, "
-        f"{report['tokens_per_second']:,.0f} tokens/s"
+        f"{report['output']}: {rows:,} {'row' if rows == 1 else 'rows'} ({report['blank_lines']:,} blank, "
+        f"{len(report['bad_lines']):,} bad), {report['tokens']:,} tokens, layers {facts['layers']}, {facts['store']}, "
+        f"{report['bytes']:,} bytes{speed}"
     )
