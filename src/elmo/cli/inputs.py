@@ -13,7 +13,6 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.output import list_skipped
-from elmo.errors import ConfigError
 from elmo.text.files.text_file import is_file, is_stream
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
 from elmo.text.reading.as_trained import Marks, plain_marks
@@ -123,16 +122,12 @@ def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
     return None if isinstance(files, tuple) else read_vocabulary(files)
 
 
-def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tuple[str | None, list[str]]:
+def model_and_texts(inputs: Sequence[str], model: str | None) -> tuple[str | None, list[str]]:
     """The model and the texts out of the positional arguments `[MODEL] TEXT [TEXT ...]` and the flag --model.
 
     The first of several is a model unless --model names one, or it is a file that isn't one of weights, or a pattern.
     """
     first, *rest = inputs
-    if model is not None and rest and Path(first).is_dir():
-        raise ConfigError(
-            f"two models are named, --model {model} and {first}, but one is used. Name one: elmo {verb} TEXT -m {model}"
-        )
     is_text = is_file(first) and Path(first).suffix.lower() not in _WEIGHT_FILES
     if model is not None or not rest or is_text or has_magic(first):
         return model, list(inputs)

@@ -116,8 +116,6 @@ def test_one_command_begins_a_run_and_goes_on_with_it(tmp_path, arguments):
     assert main(command) == 0  # the file's max_steps, and the steps before are not taken again
     assert [line["step"] for line in metrics(tmp_path / "run") if "loss" in line] == [1, 2, 3, 4]
     assert "resumed at step 2" in (tmp_path / "run" / "log.txt").read_text()
-    with pytest.raises(ConfigError, match="--resume was given together with --resume-if-begun"):
-        main([*command, "--resume"])
 
 
 def test_a_signal_while_data_are_opened_ends_with_75_and_the_same_command_goes_on(

@@ -49,7 +49,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "perplexity")
-    model, names = model_and_texts(arguments.inputs, arguments.model, "perplexity")
+    model, names = model_and_texts(arguments.inputs, arguments.model)
     names = text_files(names)
     if arguments.per_token is not None:
         for name in names:

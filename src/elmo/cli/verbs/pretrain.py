@@ -21,7 +21,7 @@ from elmo.cli.arguments import (
 )
 from elmo.cli.output import print_report
 from elmo.disk.json_file import read_json, read_toml
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
@@ -87,11 +87,6 @@ def main(argv: list[str]) -> int:
             default=Arguments(data=tyro.MISSING, output=tyro.MISSING),
             settings_later=True,
         )
-        if arguments.resume and arguments.resume_if_begun:
-            raise ConfigError(
-                "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one "
-                "of them."
-            )
         given, may_resume = given_options(argv), arguments.resume or arguments.resume_if_begun
         recipe = arguments.recipe
         if not may_resume:

@@ -33,7 +33,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "scores")
-    model, names = model_and_texts(arguments.inputs, arguments.model, "scores")
+    model, names = model_and_texts(arguments.inputs, arguments.model)
     names = text_files(names)
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     from elmo.lm.named_model import load_language_model

@@ -36,7 +36,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "substitutes")
-    model, sentences = model_and_texts(arguments.inputs, arguments.model, "substitutes")
+    model, sentences = model_and_texts(arguments.inputs, arguments.model)
     if len(sentences) > 1:
         raise ConfigError(
             f"{len(sentences)} sentences were given ({', '.join(map(repr, sentences))}), but one is taken. Put "

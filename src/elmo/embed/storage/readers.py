@@ -222,12 +222,8 @@ class _NpyVectors(StoredVectors):
                 )
             file.seek(self._text_places[row])
             line = file.readline()
-        try:
+        with _damage_told(self._text_file):
             return row_of_json(line, self._files)
-        except (ValueError, KeyError, TypeError) as error:
-            raise TextError(
-                f"{self._text_file}:{row + 1}: is damaged: {error!r}. Copy it again, or embed the text again."
-            ) from None
 
 
 class _ParquetVectors(StoredVectors):
