@@ -88,12 +88,18 @@ def _places(token_column: int, tag_column: int, width: int, where: str) -> tuple
 def _sentence(block: ColumnSentence, name: str, width: int, places: tuple[int, int], document: int) -> TaggedSentence:
     token_place, tag_place = places
     for row, line in zip(block.rows, block.lines, strict=True):
-        if len(row) != width or not (row[token_place] and row[tag_place]):
-            what = f"has {len(row)} columns, not {width}" if len(row) != width else "has an empty token or tag"
-            raise TextError(
-                f"{name}:{line}: {what}. Every line must have the columns of the file's first one, and a sentence ends "
-                "with a blank line. Fix the line."
-            )
+        if len(row) != width:
+            what = f"has {len(row)} columns, not {width}"
+        elif not (row[token_place] and row[tag_place]):
+            what = "has an empty token or tag"
+        elif 0 < row[token_place].count(" ") == row[tag_place].count(" "):
+            what = f"has a whole sentence for a token ({row[token_place]!r:.60})"
+        else:
+            continue
+        raise TextError(
+            f"{name}:{line}: {what}. Fix the line: one token per line, with the columns of the file's first one, and a blank "
+            "line after each sentence."
+        )
     tokens, tags = ([row[place] for row in block.rows] for place in places)
     others = [[cell for place, cell in enumerate(row) if place != tag_place] for row in block.rows]
     return TaggedSentence(as_trained(tokens), rows=others, tags=tags, source=name, lines=block.lines, document=document)

@@ -113,7 +113,7 @@ const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUp
 
 function onForm(text) {
   const why = whyNotPlain(text);
-  return why && `the text is read as text, but ${why}. ELMo reads all of it as words. If it is a table or has columns, name its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md).`;
+  return why && `the text is read as text, but ${why}. ELMo reads tags, marks and numbers as words. If it is a table or has columns, name its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md).`;
 }
 
 function onRemains(raw) {

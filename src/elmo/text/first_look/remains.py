@@ -50,8 +50,9 @@ def other_form(texts: Sequence[str], sentences: Sequence[Sequence[str]], name: s
     """
     if why := why_not_plain(texts):
         return (
-            f"{name} is read as text, but {why}. ELMo reads all of it as words. If it is a table or has columns, name "
-            "its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md)."
+            f"{name} is read as text, but {why}. ELMo reads tags, marks and numbers as words. If it is a table or has "
+            "columns, name its form, such as --format tsv --field 2; else write its text into a file of its own "
+            "(docs/text-files.md)."
         )
     filled = [text for text in texts if text.strip()]
     if are_lines and len(filled) >= _FEWEST_ALONE and max(map(len, sentences)) == 1:

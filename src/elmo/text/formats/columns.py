@@ -185,7 +185,8 @@ class _Reader:
         return None
 
     def _tell(self, number: int, why: str) -> None:
-        message = f"{self.name}:{number}: {why}. Fix the line, or put a blank line between the sentences{self.advice}."
+        step = "Fix the line: a token per line, its columns between spaces or tabs, not commas"
+        message = f"{self.name}:{number}: {why}. {step}; a blank line between the sentences{self.advice}."
         report(self.on_bad_line, number, message)
 
 
