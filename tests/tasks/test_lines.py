@@ -26,7 +26,7 @@ BAD = {
     "ner, a tag": ("ner", "a O\n\nb X-PER\nc O\n\nd B-PER\n", ":3: the tag is 'X-PER'"),
     "ner, columns": ("ner", "a O\n\nb O x\nc O\n\nd B-PER\n", ":4: has 2 columns"),
     "ner, a sequence": ("ner", "a B-A\nb I-A\n\nc O\nd I-A\n\ne O\n", ":5: 'I-A' comes after 'O'"),
-    "pos, a sentence": ("pos", "a b\tX Y\n", ":1: has a whole sentence for a token"),
+    "pos, a sentence": ("pos", "c\tX\n\na b\tX Y\n\nd\tY\n", ":3: has a whole sentence for a token"),
     "pos, a tag": ("pos", "a\tX\n\nb\t\nc\tX\n\nd\tY\n", ":3: has an empty token or tag"),
     "pos, columns": ("pos", "a X\n\nb X x\nc Y\n\nd Y\n", ":4: has 2 columns"),
     "sst, a blank review": ("sst", "1\tgood\n0\t\n0\tbad\n", ":2: has an empty text"),

@@ -97,8 +97,8 @@ def _sentence(block: ColumnSentence, name: str, width: int, places: tuple[int, i
         else:
             continue
         raise TextError(
-            f"{name}:{line}: {what}. Fix the line: one token per line, with the columns of the file's first one, and a blank "
-            "line after each sentence."
+            f"{name}:{line}: {what}. Fix the line: one token per line, with the columns of the file's first one, and a "
+            "blank line after each sentence."
         )
     tokens, tags = ([row[place] for row in block.rows] for place in places)
     others = [[cell for place, cell in enumerate(row) if place != tag_place] for row in block.rows]
