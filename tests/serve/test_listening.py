@@ -1,6 +1,5 @@
 """The process: its address, its keys, its signals and its end."""
 
-import json
 import os
 import signal
 import socket
@@ -209,8 +208,10 @@ def test_flags_reach_the_server(process, tmp_path):
     running = process(*flags, "--tokenizer", "whitespace", "--dtype", "auto")
     place = running.url.replace("0.0.0.0", "127.0.0.1")
     key = {"Authorization": "Bearer a-key-of-this-server"}
-    assert httpx.get(f"{place}/info", trust_env=False).status_code == 401
-    info = httpx.get(f"{place}/info", headers=key | {"Host": "example.org"}, trust_env=False).json()
-    assert (info["tokenizer"], info["limits"]["max_inputs"]) == ("whitespace", 2)
-    assert json.loads(json.dumps(info))["models"]["small-en"]["dtype"] in ("bfloat16", "float32")
+    assert httpx.get(f"{place}/v1/models", trust_env=False).status_code == 401
+    path, headers = f"{place}/v1/token_embeddings", key | {"Host": "example.org"}
+    answer = httpx.post(path, json={"input": "the mat."}, headers=headers, trust_env=False, timeout=30)
+    assert answer.json()["data"][0]["tokens"] == ["the", "mat."]
+    answer = httpx.post(path, json={"input": ["a", "b", "c"]}, headers=headers, trust_env=False)
+    assert "at most 2 are taken at a time" in answer.json()["error"]["message"]
     assert httpx.get(f"{place}/health", headers={"Host": "example.com"}, trust_env=False).status_code == 400

@@ -244,21 +244,14 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
 @pytest.mark.parametrize(
     "settings",
     [
-        {"batch_size": LARGEST_COUNT},
-        {"unroll_steps": LARGEST_COUNT},
-        {"character_dim": LARGEST_COUNT},
-        {"cell_size": 10**6, "projection_size": 10**6},
-        {"num_layers": 10**6},
         {"filters": ((1, 10**20),)},
         {"num_negative_samples": LARGEST_COUNT},
-        {"word_dim": LARGEST_COUNT},
-        {"num_highway": LARGEST_COUNT},
     ],
 )
-def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_written(
+def test_settings_that_no_model_can_have_are_refused_before_anything_is_written(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
-    with pytest.raises(ConfigError, match="needs at least|num_negative_samples must be|There is no such model"):
+    with pytest.raises(ConfigError, match="num_negative_samples must be|There is no such model"):
         train(data, tmp_path / "run", replace(recipe, **settings))
     assert not (tmp_path / "run").exists()
 

@@ -23,7 +23,6 @@ from elmo.pretrain.run.loop import Loop, Trained, facts_of
 from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
 from elmo.pretrain.step.trainer_state import load_weights
 from elmo.weights import formats, hub
@@ -122,7 +121,6 @@ def _trainer_of(
         words is not None and not checkpoint.config.has_characters and np.array_equal(words[1:], head.weight.detach())
     )
     recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)
-    require_memory(recipe, data, ranks)
     trainer = Trainer(recipe, data, ranks=ranks)
     if trainer.bilm.token_map != checkpoint.token_map:
         raise ConfigError(

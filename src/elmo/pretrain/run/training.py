@@ -15,7 +15,6 @@ from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.watch import LogTo, Watch, curve_writer
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
@@ -48,7 +47,7 @@ def train(
     `ranks`: this process's place among those of the run, as `distributed.joined` gives it; None: the only one, on a
     CPU. `progress`: receives the steps of the training, the sentences of each evaluation and, as lines, their results;
     True: bars on stderr. `log_to="tensorboard"`: curves too.
-    Raises ConfigError, with nothing written, for settings that don't fit the data, the model or the machine, and for
+    Raises ConfigError, with nothing written, for settings that don't fit the data or the model, and for
     None where there is no run; OutputError if `path` has other files than a run's; Interrupted when stopped by SIGTERM
     or Ctrl-C, with everything saved; TrainingDiverged when the loss is not finite; PeerLost when another rank is gone.
     """
@@ -89,14 +88,13 @@ class Pretraining:
 
     def begun(self, ranks: Ranks) -> Trainer:
         """A trainer before its first step."""
-        config = self._checked(self.config or PretrainConfig(), ranks)
-        return Trainer(config, self.data, ranks=ranks)
+        return Trainer(self._checked(self.config or PretrainConfig()), self.data, ranks=ranks)
 
     def resumed(self, run: RunFolder) -> Trainer:
         """A trainer as it was at the newest checkpoint."""
         run.require_pretraining()
         run.require_same_data(self.data.report)
-        config = run.config() if self.config is None else self._checked(self.config, run.ranks)
+        config = run.config() if self.config is None else self._checked(self.config)
         trainer = Trainer(config, self.data, ranks=run.ranks)
         run.restore(trainer)
         return trainer
@@ -111,12 +109,11 @@ class Pretraining:
         figures = loop.take_best() if loop.out_of_patience else loop.evaluate_whole()
         return loop.finished(facts_of(loop.trainer, figures))
 
-    def _checked(self, config: PretrainConfig, ranks: Ranks) -> PretrainConfig:
-        """The config. ConfigError if it doesn't fit the data or the machine."""
+    def _checked(self, config: PretrainConfig) -> PretrainConfig:
+        """The config. ConfigError if it doesn't fit the data."""
         if config.patience and validation(self.data) is None:
             raise ConfigError(
                 f"patience is {config.patience}, but the data has no validation text whose perplexity could stop "
                 "falling. Prepare it again with --valid or --valid-share, or set patience to 0."
             )
-        require_memory(config, self.data, ranks)
         return config
