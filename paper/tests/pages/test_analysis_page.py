@@ -21,7 +21,7 @@ from elmo_paper.places import ANALYSES, DOCS
 PROGRAMS = {"elmo": main, "elmo-paper": paper}
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
 RECORDS = sorted(ANALYSES.glob("*.json"))
-CORPUS = DOCS.parent / "tests" / "analysis" / "senses" / "corpus"
+CORPUS = Path(__file__).parents[1] / "analysis" / "senses" / "corpus"
 
 
 def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):
