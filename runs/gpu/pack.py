@@ -34,12 +34,13 @@ def main(given: Sequence[str] | None = None) -> int:
     if git("status", "--porcelain", "--untracked-files=no"):
         print("pack.py: there are uncommitted changes, which the branch would not have. Commit them.", file=sys.stderr)
         return 2
-    tree = small_tree()
-    parts = parted(files_of(recipe, options.data), LARGEST - tree)
+    shutil.rmtree(ROOT / ".gpu", ignore_errors=True)
+    shutil.copytree(hub.resolve(recipe["start"]), ROOT / ".gpu/1/start")  # before the branch, which has no models
+    start = sum(path.stat().st_size for path in (ROOT / ".gpu/1/start").iterdir())
+    parts = parted(files_of(recipe, options.data), LARGEST - small_tree(), start)
     if parts is None:
         print("pack.py: a file is larger than what travels beside the checkout. Split it first.", file=sys.stderr)
         return 2
-    shutil.rmtree(ROOT / ".gpu", ignore_errors=True)
     wheels = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(ROOT / ".gpu/1/wheels"), *WHEELS]
     subprocess.run(wheels, check=True)
     exclude = ROOT / ".git/info/exclude"
@@ -62,19 +63,18 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def files_of(recipe: dict, data: Path) -> list[tuple[Path, str]]:
-    """The files of a run with their names there: the start, and the texts with their manifests."""
-    start = hub.resolve(recipe["start"])
-    found = [(path, f"start/{path.name}") for path in sorted(start.iterdir()) if path.is_file()]
+    """The texts of a run and their manifests, with their names there."""
+    found: list[tuple[Path, str]] = []
     for name in dict.fromkeys(recipe["sets"]):
         found += [(path, f"{name}/{path.name}") for path in sorted((data / name).glob("train.txt*"))]
         found += [(path, f"{name}/{path.name}") for path in sorted((data / name).glob("manifest.tsv*"))]
     return found + [(data / path, path) for path in recipe["valid"]]
 
 
-def parted(files: list[tuple[Path, str]], most: int) -> list[list[tuple[Path, str]]] | None:
-    """The files in as few parts as they fit into in this order; None if one doesn't fit at all."""
+def parted(files: list[tuple[Path, str]], most: int, size: int) -> list[list[tuple[Path, str]]] | None:
+    """The files in as few parts as they fit into in this order, `size` bytes in the first one being taken; None if one
+    doesn't fit at all."""
     parts: list[list[tuple[Path, str]]] = [[]]
-    size = 0
     for path, name in files:
         if path.stat().st_size > most:
             return None

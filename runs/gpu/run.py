@@ -29,6 +29,7 @@ TOOLS = Path(__file__).resolve().parents[1] / "model_tools"
 PIECE = 16 << 20
 MOST_PIECES = 7  # and report.json
 RESERVE = 45  # seconds for the last evaluations and the writing
+START = 30  # seconds at most before a trial's first steps
 
 
 class Clock:
@@ -120,7 +121,7 @@ def best_rate(
         began = time.monotonic()
         run = options.work / f"trial-{rate}"
         shutil.rmtree(run, ignore_errors=True)
-        train_until(options, recipe, data, run, options.trial, learning_rate=rate, decay="none")
+        train_until(options, recipe, data, run, options.trial, START, learning_rate=rate, decay="none")
         found[str(rate)] = {**speed(run), "perplexity": perplexity(options, newest(run))}
         clock.note(f"trial of {rate}", began)
     return min(recipe["rates"], key=lambda rate: found[str(rate)]["perplexity"]), found
@@ -139,7 +140,7 @@ def trained(
     run = options.work / "run"
     seconds = clock.left - RESERVE
     steps = max(2, int(0.97 * seconds * measured["steps_per_second"]))
-    train_until(options, recipe, data, run, seconds, learning_rate=rate, decay="linear", max_steps=steps)
+    train_until(options, recipe, data, run, seconds, 0, learning_rate=rate, decay="linear", max_steps=steps)
     clock.note("training", began)
     return newest(run), {"rate": rate, "planned_steps": steps, **speed(run)}
 
@@ -182,9 +183,15 @@ def kept(options: argparse.Namespace, recipe: dict[str, Any], model: Path, clock
 
 
 def train_until(
-    options: argparse.Namespace, recipe: dict[str, Any], data: Path, run: Path, seconds: float, **settings: Any
+    options: argparse.Namespace,
+    recipe: dict[str, Any],
+    data: Path,
+    run: Path,
+    seconds: float,
+    start: float,
+    **settings: Any,
 ) -> None:
-    """Trains for so long at most; what is done by then is a checkpoint."""
+    """Trains for so long, and `start` seconds more before the first steps; what is done by then is a checkpoint."""
     from elmo.corpus.shards import TrainingData
     from elmo.errors import Interrupted
     from elmo.pretrain.ranks.distributed import joined
@@ -195,15 +202,31 @@ def train_until(
         epochs=1000.0, save_every=500, evaluate_every=0, evaluation_sentences=options.sentences,
         comparison_sentences=100, log_every=5, keep_checkpoints=1, **recipe["training"], **settings,
     )  # fmt: skip
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
+    began, is_over = time.monotonic(), threading.Event()
+
+    def stop() -> None:
+        """Ends the training `seconds` after its first steps, or `start` seconds later at the latest."""
+        latest = began + start + seconds
+        while not has_steps(run) and time.monotonic() < latest - seconds and not is_over.wait(0.1):
+            pass
+        if not is_over.wait(min(seconds, latest - time.monotonic())):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    watch = threading.Thread(target=stop, daemon=True)
     try:
         with joined(options.device) as ranks:
-            timer.start()
+            watch.start()
             train(TrainingData.open(data), run, config, model=recipe["start"], ranks=ranks)
     except Interrupted:
         pass  # by the clock
     finally:
-        timer.cancel()
+        is_over.set()
+
+
+def has_steps(run: Path) -> bool:
+    """Whether the run has told of steps."""
+    path = run / "metrics.jsonl"
+    return path.is_file() and '"loss"' in path.read_text(encoding="utf-8")
 
 
 def newest(run: Path) -> Path:
