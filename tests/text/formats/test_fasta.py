@@ -55,6 +55,8 @@ def test_a_space_behind_the_mark_is_a_header_before_capitals_and_else_a_quotatio
     path = tmp_path / "p.txt"
     path.write_text("> P1\nMKTAYIAKQR\n", encoding="utf-8")
     assert list(read_sentences(path)) == [list("MKTAYIAKQR")]
+    path.write_text(">**Note** he\n>>left\n", encoding="utf-8")
+    assert list(read_sentences(path)) == [[">**Note**", "he"], [">>left"]]
     path.write_text("> he said\nThanks\n", encoding="utf-8")
     assert list(read_sentences(path)) == [[">", "he", "said"], ["Thanks"]]
 

@@ -11,6 +11,8 @@ from elmo.text.formats.json_array import array_elements, is_array
 from elmo.text.formats.table import names_separator
 
 _OBJECTS_LOOKED_AT = 20
+# A header of FASTA, no quotation in Markdown (">```", ">**Note**", ">>").
+_HEADER = re.compile(r">[^\s<>{`*#!\[-]")
 # A header and, below it or below comments, capitals. Before them a file may have lines of the program that wrote it.
 _SEQUENCE = re.compile(r"^> ?[^\s>].*\n(?:;.*\n)*[ \t]*[A-Z][A-Z*.~_-]{9,}[ \t]*$", re.MULTILINE)
 # The tags of Universal Dependencies and of the Penn Treebank, with the universal ones of Petrov et al. 2012.
@@ -29,7 +31,7 @@ def format_of_lines(lines: Sequence[str]) -> Format | None:
     if all(map(_is_object, filled[:_OBJECTS_LOOKED_AT])) or _begins_array(filled):
         return "jsonl"
     first = next((line for line in filled if not line.startswith(";")), "")
-    if re.match(r">[^\s>]", first) or _SEQUENCE.search("\n".join(filled)):
+    if _HEADER.match(first) or _SEQUENCE.search("\n".join(filled)):
         return "fasta"
     if names_separator(filled[0]):
         return "csv"
