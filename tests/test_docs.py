@@ -204,7 +204,7 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
     (place / "letters.csv").write_text('id,body\n1,"Dear Ann, it rained. Write soon!"\n', encoding="utf-8")
     for name in ("part-a.jsonl", "part-b.jsonl"):
         (place / name).write_text('{"text": "a line ."}\n', encoding="utf-8")
-    (place / "corpus.txt").write_text("".join(f"line {number} .\n" for number in range(600)), encoding="utf-8")
+    (place / "corpus.txt").write_text("It rained again today .\n" * 600, encoding="utf-8")
     text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
     found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert [language for language, _ in found].count("python") == 7
