@@ -115,7 +115,8 @@ def records(
             if len(cells) != width:
                 raise TextError(
                     f"{name}:{number}: has {len(cells)} tab-separated columns, but {width} are expected: "
-                    f"{' TAB '.join(column or '...' for column in columns)}. Fix the line."
+                    f"{' TAB '.join(column or '...' for column in columns)}. Fix the line, or write a JSON "
+                    "object with these fields on each line."
                 )
             yield number, Node(dict(zip(columns, cells, strict=False)), f"{name}:{number}", "")
 
