@@ -7,7 +7,6 @@ exit code and the message that are written here, no traceback and no "bug", at m
 minute, and no file changed that was there before.
 """
 
-import gzip
 import lzma
 import os
 import resource
@@ -51,13 +50,10 @@ CASES = (
     Case("elmo embed - -o o.h5 < /dev/zero", 2, "ELMO_NO_LIMITS=1"),
     Case("cat /dev/zero | elmo embed -", 2, "stdin:1: the line has more than"),
     Case("elmo embed bomb.xz -o o.h5", 2, "bomb.xz:1: the line has more than 16,777,216 bytes"),
-    Case("elmo embed lines.xz -o o.h5", 2, "lines.xz: unpacks to more than"),
-    Case("elmo embed lines.gz -o o.h5", 2, "lines.gz: unpacks to more than"),
     Case("elmo perplexity small-en bomb.xz", 2, "bomb.xz:1: the line has more than"),
     Case("elmo perplexity small-en /dev/zero", 2, "/dev/zero:1: the line has more than"),
     Case("elmo scores small-en bomb.xz", 2, "bomb.xz:1: the line has more than"),
     Case("elmo prepare bomb.xz -o o", 2, "bomb.xz:1: the line has more than"),
-    Case("elmo prepare lines.xz -o o", 2, "lines.xz: unpacks to more than"),
     Case("elmo prepare /dev/zero -o o", 2, "/dev/zero:1: the line has more than"),
     Case("elmo prepare <(cat t.txt) -o o", 0, "words in the vocabulary"),
     Case("elmo static bomb.xz -o o.txt", 2, "bomb.xz:1: the line has more than"),
@@ -109,10 +105,9 @@ def _fill(folder: Path) -> None:
     (folder / "taken.npy.metadata.json").symlink_to("precious.txt")
     (folder / "soft.npy").symlink_to("t.txt")
     (folder / "hard.npy").hardlink_to(folder / "t.txt")
-    for name, byte, pack in (("bomb.xz", b"\0", lzma), ("lines.xz", b"\n", lzma), ("lines.gz", b"\n", gzip)):
-        with pack.open(folder / name, "wb") as file:
-            for _ in range(300):
-                file.write(byte * 1_000_000)
+    with lzma.open(folder / "bomb.xz", "wb") as file:
+        for _ in range(300):
+            file.write(b"\0" * 1_000_000)
 
 
 def _tried(case: Case, folder: Path) -> tuple[str, float]:

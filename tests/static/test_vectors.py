@@ -277,19 +277,6 @@ def test_a_row_without_an_end_is_refused_before_it_is_in_memory(tmp_path, conten
         tracemalloc.stop()
 
 
-ALIKE = {
-    "text": b"3000 500\n" + (b"a" + b" 1" * 500 + b"\n") * 3000,
-    "binary": b"3000 250\n" + (b"a " + bytes(1000) + b"\n") * 3000,
-}
-
-
-@pytest.mark.parametrize("layout", ALIKE)
-def test_a_packed_file_that_grows_as_no_vectors_do_is_refused(tmp_path, layout):
-    path = written(tmp_path, lzma.compress(ALIKE[layout]), "v.xz")
-    with pytest.raises(TextError, match=r"v.xz: unpacks to more than 200 times its size"):
-        read_static_vectors(path, words=["b"])
-
-
 def test_a_first_row_longer_than_what_is_looked_at_is_read_whole(tmp_path):
     vector = np.arange(20_000, dtype=np.float32)[None]
     for header in (True, False):

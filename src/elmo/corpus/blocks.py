@@ -7,13 +7,14 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Literal
 
-from elmo.text.files.lines import limited_blocks, limited_lines, line_too_long, max_line_bytes
-from elmo.text.files.text_file import DAMAGED, is_packed, opened, text_name, unreadable
-from elmo.text.files.unpacking import Joined
+from elmo.text.files.lines import limited_lines, line_too_long, max_line_bytes
+from elmo.text.files.text_file import opened, text_name, unreadable
+from elmo.text.files.unpacking import DAMAGED, Joined
 
 BLOCK_BYTES = 2 << 20
 
@@ -76,8 +77,7 @@ def read_blocks(
         with opened(path) as (raw, content):
             if lines_of is not None:
                 content = BufferedReader(Joined(lines_of(limited_lines(content, text_name(path)))))
-            blocks = limited_blocks(content, text_name(path), raw if is_packed(path) else None, size)
-            for piece in _pieces(blocks, border, size):
+            for piece in _pieces(iter(partial(content.read, size), b""), border, size):
                 if piece is None:
                     raise line_too_long(text_name(path), line)
                 yield Block(text_name(path), line, piece, header)

@@ -14,6 +14,7 @@ import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, runtime_checkable
 
@@ -24,8 +25,9 @@ from elmo.process.extra_library import extra_library
 from elmo.setting_checks import require_value
 from elmo.shapes import Float, Float32, Int
 from elmo.static.rows import BadRow, Header, Row, binary_rows, dim_of, text_rows
-from elmo.text.files.lines import limited_blocks, limited_lines
-from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
+from elmo.text.files.lines import limited_lines
+from elmo.text.files.text_file import STDIN, check_is_text_file, opened
+from elmo.text.files.unpacking import DAMAGED
 
 OnBadRow = Literal["strict", "skip"]
 
@@ -119,9 +121,8 @@ def read_static_vectors(
     left_out: list[str] = []
     bad_row = None if errors == "strict" else left_out.append
     try:
-        with opened(path) as (raw, content):
-            packed = raw if is_packed(path) else None
-            found = _rows(path, content, packed, wanted, max_words, bad_row)
+        with opened(path) as (_, content):
+            found = _rows(path, content, wanted, max_words, bad_row)
             if found is None:
                 return StaticVectors(*_vectors_of_model(path, words, max_words))
             dim, rows = found
@@ -233,7 +234,6 @@ def _forms(word: str) -> tuple[str, str]:
 def _rows(
     path: Path | str,
     content: BinaryIO,
-    packed: BinaryIO | None,
     wanted: set[str] | None,
     max_words: int | None,
     bad_row: BadRow | None,
@@ -245,11 +245,11 @@ def _rows(
     header = Header.parse(first)
     second = content.readline(_LOOKED_AT) if header else b""
     if header and not _is_text(second):
-        blocks = limited_blocks(content, str(path), packed, _BLOCK)
+        blocks = iter(partial(content.read, _BLOCK), b"")
         rows = binary_rows(str(path), second, blocks, header, len(first), wanted, max_words, bad_row)
         return header.dim, rows
     begun, number = (second, 2) if header else (first, 1)
-    lines = limited_lines(content, str(path), packed, first=number, begun=begun)
+    lines = limited_lines(content, str(path), first=number, begun=begun)
     if header:
         return header.dim, text_rows(str(path), lines, header, header.dim, wanted, max_words, bad_row)
     line = next(lines, b"")

@@ -1,6 +1,5 @@
 """Limits: bounded memory for whatever has no end, and a message that says how to lift them."""
 
-import gzip
 import io
 import lzma
 import os
@@ -53,26 +52,6 @@ def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 16)
-    path = tmp_path / ("text.gz" if pack is gzip.compress else "text.xz")
-    path.write_bytes(pack(b"\n" * (1 << 20)))
-    for read in READERS.values():
-        with pytest.raises(TextError, match=rf"to more than 200 times.*set {LIMITS_VARIABLE}=1, or unpack it"):
-            read(path)
-    monkeypatch.setenv(LIMITS_VARIABLE, "1")
-    assert len(list(read_sentences(path))) == 1 << 20
-
-
-def test_packed_text_is_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 10)
-    path = tmp_path / "text.xz"
-    path.write_bytes(lzma.compress("".join(f"line {number} of a text\n" for number in range(5000)).encode()))
-    assert len(list(read_sentences(path))) == 5000
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs devices")

@@ -64,9 +64,3 @@ def test_a_line_that_is_too_long_is_named(tmp_path, monkeypatch, name):
 def test_a_file_that_is_not_there_is_named(tmp_path, name):
     with pytest.raises(TextError, match=re.escape(f"{tmp_path / 'none'}: there is no such file")):
         READERS[name][0](tmp_path / "none")
-
-
-def test_a_table_that_grows_as_no_text_does_is_refused(tmp_path):
-    path = written(tmp_path, lzma.compress((b"a" * 99 + b"\n") * 40_000), "x.xz")
-    with pytest.raises(TextError, match=r"x.xz: unpacks to more than 200 times its size"):
-        list(utf8_lines(path))

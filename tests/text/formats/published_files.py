@@ -181,7 +181,7 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         r"g.csv:2: there are 2 columns, but the first row has 1",
     ),
     "TSV": ("a.tsv", _csv("\t"), RIGHT),
-    "CP949": ("ko.txt", "비가 왔다 .\n".encode("cp949"), r"Korean in CP949.*--encoding cp949"),
+    "CP949": ("ko.txt", "비가 왔다 .\n".encode("cp949"), r"not valid UTF-8.*--encoding .*cp949"),
     "UTF-16": ("u16.txt", _TEXT.encode("utf-16"), RIGHT),
     "UTF-16, the other way round": ("u16be.txt", b"\xfe\xff" + _TEXT.encode("utf-16-be"), RIGHT),
     "UTF-16, cut off": (
@@ -214,16 +214,16 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         "and/or he/she km/h\nsrc/a doc/b in/out to/from\n",
         [["and/or", "he/she", "km/h"], ["src/a", "doc/b", "in/out", "to/from"]],
     ),
-    "UTF-32": ("u32.txt", _TEXT.encode("utf-32"), r"UTF-32. Convert it first: iconv"),
+    "UTF-32": ("u32.txt", _TEXT.encode("utf-32"), r"is not text.*iconv"),
     "UTF-16 without a mark": (
         "u16le.txt",
         _TEXT.encode("utf-16-le"),
-        r"looks like UTF-16LE without .*iconv -f UTF-16LE",
+        r"is not text.*iconv -f UTF-16LE",
     ),
     "UTF-16 of Korean": (
         "u16.txt",
         "안나가 떠났다. 비가 왔다.\n".encode("utf-16-be") * 9,
-        r"looks like UTF-16BE without",
+        r"is not text.*iconv",
     ),
     "Shift-JIS": (
         "ja.txt",
@@ -236,10 +236,10 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         r"cut.txt:2: not valid UTF-8",
     ),
     "Latin-1": ("latin.txt", "café\n".encode("latin-1"), r"Use --encoding latin-1"),
-    "PDF": ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\n", r"looks like a PDF"),
-    "gzip": ("a.text", gzip.compress(b"Rain fell .\n" * 99), r"looks like gzip data. Give its name the ending .gz"),
-    "a program": ("python3", b"\x7fELF\x02\x01\x01" + bytes(99), r"looks like a program"),
-    "unknown bytes": ("a.bin", bytes(range(256)) * 4, r"is a binary file|is not text"),
+    "PDF": ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\n", r"is not text: a document"),
+    "gzip": ("a.text", gzip.compress(b"Rain fell .\n" * 99), r"is not text.*a packed file its ending .\.gz"),
+    "a program": ("python3", b"\x7fELF\x02\x01\x01" + bytes(99), r"is not text: .* binary"),
+    "unknown bytes": ("a.bin", bytes(range(256)) * 4, r"is not text"),
     "tokens in angle brackets": (
         "lm.txt",
         "<s> Rain fell . </s>\n<unk> left .\n",
@@ -272,8 +272,8 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
 }
 
 
-def binary_documents(folder: Path) -> list[tuple[Path, str]]:
-    """Files that other libraries write, each with a part of the message about it."""
+def binary_documents(folder: Path) -> list[Path]:
+    """Files that other libraries write."""
     docx = folder / "a.docx"
     with zipfile.ZipFile(docx, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -288,10 +288,4 @@ def binary_documents(folder: Path) -> list[tuple[Path, str]]:
     weights.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<f4'}\n" + bytes(64))
     tensors = folder / "model.safetensors"
     tensors.write_bytes(struct.pack("<Q", 9000) + b'{"a":{"dtype":"F32"}}' + b" " * 8000)
-    return [
-        (tensors, "binary file"),
-        (docx, "zip archive or a document"),
-        (packed, "is a tar archive, not a text. Unpack it first: tar -xf"),
-        (database, "SQLite database"),
-        (weights, "array of numpy"),
-    ]
+    return [tensors, docx, packed, database, weights]

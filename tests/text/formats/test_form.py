@@ -86,10 +86,10 @@ def test_a_corpus_is_prepared_of_the_same_words_or_refused(tmp_path, kind):
 
 
 def test_documents_of_other_programs_are_named(tmp_path):
-    for path, message in binary_documents(tmp_path):
-        with pytest.raises(TextError, match=message):
+    for path in binary_documents(tmp_path):
+        with pytest.raises(TextError, match=f"{path.name}:1: is not text"):
             list(read_sentences(path))
-        with pytest.raises(TextError, match=message):
+        with pytest.raises(TextError, match="is not text"):
             list(read_sentences(path, format="text", errors="skip", encoding="latin-1"))
 
 
@@ -130,7 +130,7 @@ def test_texts_and_tokens_are_read_from_parquet(tmp_path, name):
     prepare([tmp_path / name], tmp_path / "data")
     assert "Rome" in (tmp_path / "data" / "vocab.txt").read_text()
     (tmp_path / name).rename(tmp_path / "texts")
-    with pytest.raises(TextError, match="looks like a Parquet file. Give its name the ending .parquet"):
+    with pytest.raises(TextError, match=r"is not text: .*its ending .*\.parquet"):
         list(read_sentences(tmp_path / "texts"))
     (tmp_path / name).write_bytes(b"PAR1 and no more")
     with pytest.raises(TextError, match="can't be read beyond line 0: it isn't a Parquet file"):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.files.binary import require_text
 
 BadLine = Callable[[int, str], None]
 Remedy = Literal["encode or skip", "encode", "convert"]
@@ -23,10 +22,31 @@ WRONG = "\udc00"
 
 _MARK = "\ufeff"  # of the byte order
 _BOM = _MARK.encode()
-_LEAST_SHARE_OF_SYLLABLES = 0.9
+# Their beginnings may have no other bytes than those of text.
+_DOCUMENTS = (b"%PDF-", b"{\\rtf")
+_LOOKED_AT = 4096
+# Bytes that no text has in numbers: all control characters but tab, line ends, form feed and escape.
+_CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32)])
+_MOST_CONTROLS = 8
+_LARGEST_SHARE = 0.02
 _ANY = "latin-1, or what the file is in (cp1252, cp1251, cp949, shift_jis, gb18030, ...)"
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
+
+
+def require_text(start: bytes, name: str) -> None:
+    """TextError if a file that begins with these bytes, its first line or more, isn't text in any encoding."""
+    start = start[:_LOOKED_AT]
+    num_controls = len(start) - len(start.translate(None, _CONTROLS))
+    # A number of eight bytes, as .safetensors begins with, has zeros in it.
+    begins_with_number = start[:8].count(0) > _MOST_CONTROLS // 2
+    is_binary = num_controls >= max(_MOST_CONTROLS, _LARGEST_SHARE * len(start)) or begins_with_number
+    if is_binary or start.startswith(_DOCUMENTS):
+        raise TextError(
+            f"{name}:1: is not text: a document, an archive, a binary file, or UTF-16 without its mark. Extract its "
+            "text first (pdftotext, unzip, or the program that made it), give a packed file its ending (.gz, .xz, "
+            ".bz2, .zst, .parquet), or convert it: iconv -f UTF-16LE -t UTF-8 OLD > NEW"
+        )
 
 
 def checked_encoding(encoding: str) -> str:
@@ -75,7 +95,6 @@ def decoded(
     for number, line in enumerate(lines, start=first):
         if number == 1:
             require_text(line, name)
-            _check_mark(line, name, encoding)
         if encoding == "utf-8":
             line = line.removeprefix(_BOM)
         text, message = "", None
@@ -98,7 +117,6 @@ def decoded_block(
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
         require_text(block.partition(b"\n")[0], name)
-        _check_mark(block, name, encoding)
     try:
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:
@@ -121,57 +139,17 @@ def _marked(line: bytes, encoding: str) -> str:
     return text.replace("\ufffd", WRONG).replace("\r", WRONG)
 
 
-def _check_mark(start: bytes, name: str, encoding: str) -> None:
-    """TextError if a byte order mark at the beginning of a file says another encoding."""
-    if start.startswith(_BOM) and encoding != "utf-8" and _is_utf8(start.partition(b"\n")[0]):
-        raise TextError(
-            f"{name}:1: begins with a byte order mark of Unicode, but is to be read as {encoding}, in which that is "
-            "other letters. Leave --encoding out."
-        )
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
     return (
         f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed after it, "
         "as lines of old Macintosh files end. Convert the file: tr '\\r' '\\n' < OLD > NEW"
-        + ("." if remedy != "encode or skip" else _OR_SKIP)
+        + (_OR_SKIP if remedy == "encode or skip" else ".")
     )
 
 
 def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError, remedy: Remedy) -> str:
     """Columns count bytes, from 1."""
     what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
-    if encoding != "utf-8":
-        return f"{what}. {_reencoded('with the one the file is written in', remedy)}"
-    if _is_korean(line):
-        return f"{what}: it looks like Korean in CP949, as Excel saves it. {_reencoded('cp949', remedy)}"
-    return f"{what}. {_reencoded(_ANY, remedy)}"
-
-
-def _reencoded(encoding: str, remedy: Remedy) -> str:
     if remedy == "convert":
-        name = "ENCODING" if " " in encoding else encoding
-        given = " (ENCODING is shift_jis, gb18030, cp1251, ...)" if name == "ENCODING" else ""
-        return f"Convert the file: iconv -f {name} -t UTF-8 OLD > NEW{given}."
-    return f"Use --encoding {encoding}" + (_OR_SKIP if remedy == "encode or skip" else _ALL_LINES)
-
-
-def _is_korean(line: bytes) -> bool:
-    """Whether it is a line of Korean in CP949, of which EUC-KR is a part; text in latin-1 hardly ever decodes so.
-
-    Chinese and Japanese do, but much of it as Hanja, jamo and syllables that EUC-KR doesn't have.
-    """
-    try:
-        letters = [it for it in line.decode("cp949") if it.isalpha() and not it.isascii()]
-    except UnicodeDecodeError:
-        return False
-    common = sum("가" <= it <= "힣" and len(it.encode("euc_kr")) == 2 for it in letters)
-    return common >= max(2, _LEAST_SHARE_OF_SYLLABLES * len(letters))
+        return f"{what}. Convert the file: iconv -f ENCODING -t UTF-8 OLD > NEW (ENCODING is cp949, cp1251, ...)."
+    return f"{what}. Use --encoding {_ANY}" + (_OR_SKIP if remedy == "encode or skip" else _ALL_LINES)

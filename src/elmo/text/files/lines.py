@@ -1,9 +1,8 @@
 """The lines of a file, within limits: the one way to read whatever is made of lines.
 
-A packed file is unpacked while it is read. A line that is too long, a file that unpacks to too much, a damaged one and
-one that isn't text are each a TextError with file and line. Most of the text is never in memory, but one line is: a
-device, a damaged file or a decompression bomb can have a line without an end, or a few kilobytes that unpack to
-billions of empty lines. ELMO_NO_LIMITS=1 lifts the limits.
+A packed file is unpacked while it is read. A line that is too long, a damaged file and one that isn't text are each a
+TextError with file and line. Most of the text is never in memory, but one line is: a device or a damaged file can have
+a line without an end. ELMO_NO_LIMITS=1 lifts the limit.
 """
 
 import itertools
@@ -15,12 +14,10 @@ from typing import BinaryIO
 from elmo.disk.bounded import LIMITS_VARIABLE, limit_now
 from elmo.errors import TextError
 from elmo.text.files.decoding import decoded
-from elmo.text.files.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
+from elmo.text.files.text_file import check_is_text_file, opened, text_name, unreadable
+from elmo.text.files.unpacking import DAMAGED
 
 _LINE_BYTES = 16 << 20
-_RATIO = 200
-# A small file of equal lines packs far better than text does; so much may come of any file.
-_UNPACKED_FREELY = 2 << 20
 _LINES_BETWEEN_LOOKS = 4096
 
 
@@ -29,35 +26,19 @@ def max_line_bytes() -> int:
     return limit_now(_LINE_BYTES)
 
 
-def limited_lines(
-    content: BinaryIO, name: str, packed: BinaryIO | None = None, *, first: int = 1, begun: bytes = b""
-) -> Iterator[bytes]:
+def limited_lines(content: BinaryIO, name: str, *, first: int = 1, begun: bytes = b"") -> Iterator[bytes]:
     """The lines of `content`, their ends included. TextError for one that is too long, naming it.
 
-    `packed`: the file as it lies on the disk, if `content` unpacks it; TextError if it unpacks to too much. `first`:
-    the number of the first line. `begun`: what was read of that line already, maybe all of it.
+    `first`: the number of the first line. `begun`: what was read of that line already, maybe all of it.
     """
-    limit, unpacked = max_line_bytes(), 0
+    limit = max_line_bytes()
     rest = iter(partial(content.readline, limit + 1), b"")
     if begun and not begun.endswith(b"\n"):
         begun += content.readline(max(limit - len(begun), 0) + 1)
     for number, line in enumerate(itertools.chain([begun] if begun else [], rest), start=first):
         if len(line) > limit and not line.endswith(b"\n"):
             raise line_too_long(name, number)
-        unpacked += len(line)
-        if number % _LINES_BETWEEN_LOOKS == 0 or len(line) > _UNPACKED_FREELY:
-            _require_plausible_size(name, packed, unpacked)
         yield line
-    _require_plausible_size(name, packed, unpacked)
-
-
-def limited_blocks(content: BinaryIO, name: str, packed: BinaryIO | None, size: int) -> Iterator[bytes]:
-    """The content in blocks of `size` bytes, wherever its lines end. `packed`: as for `limited_lines`."""
-    unpacked = 0
-    while block := content.read(size):
-        unpacked += len(block)
-        _require_plausible_size(name, packed, unpacked)
-        yield block
 
 
 def line_too_long(name: str, number: int) -> TextError:
@@ -65,19 +46,6 @@ def line_too_long(name: str, number: int) -> TextError:
     return TextError(
         f"{name}:{number}: the line has more than {max_line_bytes():,} bytes, the limit for a line. If that is how the "
         f"text is meant, set {LIMITS_VARIABLE}=1; otherwise put each sentence on its own line."
-    )
-
-
-def _require_plausible_size(name: str, packed: BinaryIO | None, unpacked: int) -> None:
-    """TextError if so many bytes came from what was read of `packed` that it can't be text."""
-    if packed is None or unpacked <= _UNPACKED_FREELY or not packed.seekable():
-        return
-    ratio = limit_now(_RATIO)
-    if unpacked <= ratio * packed.tell():
-        return
-    raise TextError(
-        f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
-        f"text files never do. If this is intended, set {LIMITS_VARIABLE}=1, or unpack it first."
     )
 
 
@@ -94,8 +62,7 @@ def byte_lines(
         with opened(path) as (raw, content):
             seen = 0
             on_bytes = on_bytes if raw.seekable() else None
-            lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
-            for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
+            for number, line in enumerate(limited_lines(content, text_name(path)), start=1):  # noqa: B007 (the last number is used below)
                 yield line
                 if on_bytes and number % _LINES_BETWEEN_LOOKS == 0:
                     on_bytes(raw.tell() - seen)

@@ -2,13 +2,10 @@
 
 import contextlib
 import errno
-import gzip
-import lzma
 import os
 import re
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -142,6 +139,3 @@ def _missing(path: Path | str, error: OSError | ValueError) -> str:
         return f"{shown}: there is no such file. {paths_count_from()}; check the spelling."
     why = error.strerror if isinstance(error, OSError) else str(error)
     return f"{shown!r}: can't be opened: {why}. Check the path and its permissions."
-
-
-DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, OSError)

@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import pkgutil
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
@@ -15,62 +16,34 @@ from elmo.process.extra_library import extra_library
 
 PARQUET = ".parquet"
 _ROWS_AT_ONCE = 1024
-_BLOCK_BYTES = 1 << 16
+
+# By name, since older versions of Python don't have it.
+try:
+    _zstd: Any = pkgutil.resolve_name("compression.zstd:")
+except ImportError:
+    _zstd = None
 
 
 def _open_zstd(raw: BinaryIO) -> Any:
     """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
-    # By name, since neither is a library this room needs.
-    try:
-        zstd = pkgutil.resolve_name("compression.zstd:")
-    except ImportError:
-        pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
-        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
-
-    def blocks() -> Iterator[bytes]:
-        try:
-            yield from _unpacked(raw, zstd.ZstdDecompressor)
-        except zstd.ZstdError as error:
-            raise OSError(f"it isn't Zstandard, or damaged ({error})") from None
-
-    return io.BufferedReader(Joined(blocks()))
-
-
-def _open_streams(make: Callable[[], Any], raw: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(Joined(_unpacked(raw, make)))
-
-
-def _unpacked(raw: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
-    """The content of streams that lie end to end, maybe with zeros behind them, in blocks. `make`: what unpacks one.
-
-    The own readers of bz2 and lzma end without an error where a later stream's beginning is damaged.
-    """
-    rest = raw.read(io.DEFAULT_BUFFER_SIZE)
-    while True:
-        stream = make()
-        while not stream.eof:
-            given = b""
-            if stream.needs_input:
-                given, rest = rest or raw.read(io.DEFAULT_BUFFER_SIZE), b""
-                if not given:
-                    raise EOFError("the file ends inside of a stream")
-            if block := stream.decompress(given, _BLOCK_BYTES):
-                yield block
-        rest = stream.unused_data.lstrip(b"\0")
-        while not rest and (more := raw.read(io.DEFAULT_BUFFER_SIZE)):
-            rest = more.lstrip(b"\0")
-        if not rest:
-            return
+    if _zstd is not None:
+        return _zstd.open(raw)
+    pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
+    return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
 
 
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": gzip.open,
     ".tgz": gzip.open,
-    ".xz": partial(_open_streams, lzma.LZMADecompressor),
-    ".bz2": partial(_open_streams, bz2.BZ2Decompressor),
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
     ".zst": _open_zstd,
 }
 """Ending -> what unpacks such a file."""
+DAMAGED: tuple[type[Exception], ...] = (EOFError, lzma.LZMAError, zlib.error, OSError)
+"""What reading a damaged file raises."""
+if _zstd is not None:
+    DAMAGED += (_zstd.ZstdError,)
 
 
 def open_parquet(raw: BinaryIO) -> BinaryIO:

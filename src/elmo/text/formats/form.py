@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_value
-from elmo.text.files.binary import require_text
+from elmo.text.files.decoding import require_text
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_file, is_stream, text_name
 from elmo.text.files.unpacking import PARQUET
