@@ -47,7 +47,7 @@ def test_a_pair_of_files_is_read_with_what_is_passed_and_nothing_else(published,
     require_equal(read(pair, softmax=published / "softmax.hdf5"), model)
     with pytest.raises(WeightFileError, match="is not valid JSON"):
         read(pair[::-1])
-    with pytest.raises(ConfigError, match="got 3 files"):
+    with pytest.raises(ConfigError, match="a pair is two paths"):
         read((*pair, published / "vocab.txt"))
 
 

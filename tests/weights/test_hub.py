@@ -134,7 +134,7 @@ def test_a_pair_is_two_files_that_exist(tmp_path):
     assert resolve((str(options), weights)) == (options, weights)
     with pytest.raises(WeightFileError, match="weights.hdf5: can.t be read: No such file"):
         read((options, weights))
-    with pytest.raises(ConfigError, match="3 files"):
+    with pytest.raises(ConfigError, match="a pair is two paths"):
         resolve((options, weights, weights))
 
 
@@ -143,11 +143,14 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
         resolve("original", download=False)
     for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
-    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one as many-langs/CODE"):
+    with pytest.raises(
+        WeightFileError,
+        match="many-langs: ELMo.* has a model for each language.* Name one as many-langs/CODE",
+    ):
         resolve("many-langs")
     with pytest.raises(WeightFileError, match="german: is a published model, but no address of it is known. Get its"):
         resolve("german")
-    with pytest.raises(WeightFileError, match="many-langs/xx: ELMoForManyLangs has no model of that language"):
+    with pytest.raises(WeightFileError, match="many-langs/xx: .* a model for each language, and none of that name"):
         resolve("many-langs/xx")
     with pytest.raises(WeightFileError, match="nlpl:../7: is not nlpl:NUMBER"):
         resolve("nlpl:../7")

@@ -84,9 +84,9 @@ def test_what_a_module_saves_is_read(tmp_path, is_zip):
     [
         ([torch.zeros(1)], "it holds a list"),
         (torch.zeros(1), "it holds a tensor, not a dict"),
-        ({1: torch.zeros(1)}, "its entry 1 is a Tensor, not a tensor with a name"),
-        ({"a": 1.0}, "its entry 'a' is a float, not a tensor"),
-        ({"a": {"b": torch.zeros(1)}}, "its entry 'a' is a dict, not a tensor"),
+        ({1: torch.zeros(1)}, "its entry 1 (torch.float32) is not a dense float tensor with a name"),
+        ({"a": 1.0}, "its entry 'a' (float) is not a dense float tensor"),
+        ({"a": {"b": torch.zeros(1)}}, "its entry 'a' (dict) is not a dense float tensor"),
         ({"a": torch.zeros(1, dtype=torch.int64)}, "not a dense float tensor"),
         ({"a": torch.zeros(1, dtype=torch.complex64)}, "not a dense float tensor"),
         ({"a": torch.zeros(2, 2).to_sparse()}, "not a dense float tensor"),

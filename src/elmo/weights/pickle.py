@@ -67,10 +67,10 @@ def _arrays(loaded: Any, torch: Any) -> dict[str, Float[np.ndarray, "..."]]:
         raise _Refused(f"it holds a {type(loaded).__name__.lower()}, not a dict of tensors")
     arrays = {}
     for name, tensor in loaded.items():
-        if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
-            raise _Refused(f"its entry {shown(name)} is a {type(tensor).__name__}, not a tensor with a name")
-        if tensor.layout != torch.strided or tensor.device.type != "cpu" or not tensor.is_floating_point():
-            raise _Refused(f"its tensor {shown(name)} ({tensor.dtype}) is not a dense float tensor")
+        is_dense = isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == "cpu"
+        if not isinstance(name, str) or not is_dense or not tensor.is_floating_point():
+            kind = getattr(tensor, "dtype", type(tensor).__name__)
+            raise _Refused(f"its entry {shown(name)} ({kind}) is not a dense float tensor with a name")
         # A stride of 0 lets four bytes claim any shape.
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
             raise _Refused(f"its tensor {shown(name)} claims more bytes than the file has")

@@ -328,7 +328,7 @@ def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
 
 def test_token_vectors_of_another_width_are_refused(written, tmp_path):
     write_hdf5(tmp_path / "vectors.hdf5", {"embedding": np.ones((3, 5))})
-    with pytest.raises(WeightFileError, match=r"has shape \(3, 5\) for 'embedding', but the model needs \(words, 4\)"):
+    with pytest.raises(WeightFileError, match=r"'embedding' has shape \(3, 5\), options.json asks for \(3, 4\)"):
         read_folder(written, token_embeddings=tmp_path / "vectors.hdf5")
 
 
@@ -358,7 +358,7 @@ def test_a_softmax_of_another_vocabulary_is_refused(tmp_path, random_checkpoint,
     folder = tmp_path / "model"
     write(replace(random_checkpoint(), softmax=random_softmax, vocabulary=words), folder)
     (tmp_path / "short.txt").write_text("one\n", encoding="utf-8")
-    with pytest.raises(WeightFileError, match="'softmax/W' has 6 rows, but the vocabulary has 1 words"):
+    with pytest.raises(WeightFileError, match=r"'softmax/W' has shape \(6, \d+\), the vocabulary asks for \(1, "):
         read_folder(folder, softmax=folder / "softmax.hdf5", vocabulary=tmp_path / "short.txt")
 
 

@@ -131,7 +131,7 @@ def test_state_dicts_that_are_no_elmo_are_refused(state):
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        (f"{ENCODER}._projection.weight", None, "lacks '_elmo_lstm._token_embedder._projection.weight'"),
+        (f"{ENCODER}._projection.weight", None, "'_elmo_lstm._token_embedder._projection.weight' is missing"),
         (f"{LSTM}.backward_layer_1.state_linearity.bias", None, "backward_layer_1.state_linearity.bias' is missing"),
         (f"{LSTM}.forward_layer_0.input_linearity.weight", np.zeros((40, 7)), r"has shape \(40, 7\)"),
         ("_elmo_lstm._something.weight", np.zeros(2), "is not part of the model"),

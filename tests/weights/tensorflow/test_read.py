@@ -126,7 +126,7 @@ def test_shape_that_does_not_fit_the_bytes_is_an_error(tmp_path):
         # A later field 2 stands for the whole shape.
         (tmp_path / "m.index").write_bytes(table({b"": number_field(1, 1), b"a": fields + message_field(2, dims)}))
         (tmp_path / "m.data-00000-of-00001").write_bytes(array.tobytes())
-        with pytest.raises(WeightFileError, match="tensor 'a' has shape .* but 24 bytes"):
+        with pytest.raises(WeightFileError, match="tensor 'a' has shape .* 24 bytes"):
             TensorBundle(tmp_path / "m")["a"]
 
 
@@ -135,8 +135,8 @@ def test_strings_and_slices_are_listed_but_not_read(tmp_path):
     slices = entry(np.zeros(2, np.float32), 0, 0, b"12345678") + message_field(7, b"")
     (tmp_path / "m.index").write_bytes(table({b"": number_field(1, 1), b"text": text, b"slices": slices}))
     bundle = TensorBundle(tmp_path / "m")
-    for name, reason in (("text", "of TensorFlow's data type 7"), ("slices", "cut into slices")):
-        with pytest.raises(WeightFileError, match=f"tensor '{name}' is {reason}"):
+    for name, reason in (("text", "data type 7: "), ("slices", "cut into slices: ")):
+        with pytest.raises(WeightFileError, match=f"tensor '{name}' has shape .*{reason}it can't be read"):
             bundle[name]
 
 

@@ -176,12 +176,7 @@ def _lstm_table(names: LstmNames, direction: int, layer: int, prefix: str, confi
 
 def pair_of(model: Sequence[str | Path]) -> tuple[Path, Path]:
     """The two paths. Raises ConfigError for another number of files, or for something other than a path."""
-    if len(model) != 2:
-        raise ConfigError(
-            f"a model of two files must be the pair (options.json, weights.hdf5) (got {len(model)} files). Pass these "
-            "two paths."
-        )
-    if not all(isinstance(part, str | Path) for part in model):
+    if len(model) != 2 or not all(isinstance(part, str | Path) for part in model):
         raise ConfigError(
             f"model is {tuple(model)!r}, but a pair is two paths: (options.json, weights.hdf5). Pass these two paths."
         )

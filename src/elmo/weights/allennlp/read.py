@@ -78,12 +78,9 @@ def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str
 
 def _read_word_vectors(path: Path, dim: int) -> Float[np.ndarray, "words dim"]:
     with closing(Hdf5File(path)) as file:
-        shape = file.shapes.get("embedding")
-        if shape is None or len(shape) != 2 or shape[1] != dim:
-            raise WeightFileError(
-                f"{path}: {'has no dataset' if shape is None else f'has shape {shape} for'} 'embedding', but the model "
-                f"needs (words, {dim}): these token vectors belong to another model. Make them again with this one."
-            )
+        found = {name: shape for name, shape in file.shapes.items() if name == "embedding"}
+        expected = [("embedding", ((found.get("embedding") or (1,))[0], dim))]
+        require_agreement(found, expected, file=str(path), asked_by=OPTIONS_FILE, kind="dataset")
         vectors = file.array("embedding")
         file.require_fingerprint()
     return vectors
@@ -113,14 +110,10 @@ def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path |
 
 def _read_softmax(path: Path, config: BiLMConfig, words: list[str] | None) -> dict[str, np.ndarray]:
     with closing(Hdf5File(path)) as file:
-        rows = (file.shapes.get("softmax/W") or (1,))[0]
+        rows = (file.shapes.get("softmax/W") or (1,))[0] if words is None else len(words)
+        asked_by = OPTIONS_FILE if words is None else "the vocabulary"
         expected = [("softmax/W", (rows, config.projection_size)), ("softmax/b", (rows,))]
-        require_agreement(file.shapes, expected, file=str(path), asked_by=OPTIONS_FILE, kind="dataset")
+        require_agreement(file.shapes, expected, file=str(path), asked_by=asked_by, kind="dataset")
         softmax = {name: file.array(dataset) for name, dataset in SOFTMAX_DATASETS.items()}
         file.require_fingerprint()
-    if words is not None and len(words) != rows:
-        raise WeightFileError(
-            f"{path}: dataset 'softmax/W' has {rows} rows, but the vocabulary has {len(words)} words: these files "
-            "belong to different models. Pass the vocabulary the model was trained with."
-        )
     return softmax

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.weights.allennlp.names import to_our_order
 from elmo.weights.shapes import Shape, require_agreement
 
@@ -95,10 +95,9 @@ def _config(shapes: Mapping[str, Shape], settings: BiLMConfig) -> BiLMConfig:
             forget_bias=0.0,
             direction="both",
         )
-    except KeyError as error:
-        raise WeightFileError(f"the state dict lacks {error}, so its ELMo is incomplete. {_NEXT_STEP}") from None
-    except (ConfigError, ValueError, IndexError) as error:
-        raise WeightFileError(f"the state dict's tensors don't form a biLM: {error} {_NEXT_STEP}") from None
+    except (KeyError, ValueError, IndexError) as error:
+        problem = f"{error} is missing." if isinstance(error, KeyError) else error
+        raise WeightFileError(f"the state dict's tensors don't form a biLM: {problem} {_NEXT_STEP}") from None
 
 
 def _numbered(shapes: Mapping[str, Shape], pattern: str) -> list[str]:

@@ -46,13 +46,15 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
 
 def _require_expressible(checkpoint: Checkpoint) -> None:
     """Raises ConfigError, naming what the format can't express, if the model can't be written."""
-    config = checkpoint.config
+    config, word_map = checkpoint.config, checkpoint.token_map.words
+    rows = {word: row for row, word in enumerate(_rows_of(checkpoint) or (), start=1)}
     obstacles = {
         "it reads characters of a dictionary, not bytes": config.characters == "dictionary",
         "it reads words beside characters": config.has_words and config.has_characters,
         f"it has only the {config.direction} direction": config.direction != "both",
         "it projects its word vectors": not config.has_characters and config.token_projection,
         f"its forget_bias is {config.forget_bias}, the format's readers always add 1": config.forget_bias != 1,
+        "its words don't fill the rows of its word vectors": word_map is not None and rows != dict(word_map.words),
         "its softmax is adaptive": not set(checkpoint.softmax or {}) <= set(SOFTMAX_DATASETS),
     }
     if found := [reason for reason, holds in obstacles.items() if holds]:
@@ -67,11 +69,4 @@ def _rows_of(checkpoint: Checkpoint) -> list[str] | None:
     word_map = checkpoint.token_map.words
     if word_map is None:
         return checkpoint.vocabulary
-    words = checkpoint.vocabulary or sorted(word_map.words, key=lambda word: word_map.words[word])
-    if {word: row for row, word in enumerate(words, start=1)} != dict(word_map.words):
-        raise ConfigError(
-            f"this model can't be written as options.json + weights.hdf5: its {len(word_map.words)} words don't fill "
-            f"the {checkpoint.config.num_words - 1} rows of its word vectors in the order of its vocabulary. Keep it "
-            "in the native format."
-        )
-    return words
+    return checkpoint.vocabulary or sorted(word_map.words, key=lambda word: word_map.words[word])

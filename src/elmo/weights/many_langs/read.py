@@ -120,8 +120,8 @@ def architecture_file(folder: Path) -> Path | None:
 def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: int, source: str) -> BiLMConfig:
     """The config of an architecture and the rows of both embeddings. Raises WeightFileError that names `source`."""
     try:
-        encoder = _section(architecture, "encoder", "elmo", source)
-        embedder = _section(architecture, "token_embedder", "cnn", source)
+        encoder = _section(architecture, "encoder", "elmo")
+        embedder = _section(architecture, "token_embedder", "cnn")
         if encoder["dim"] == encoder["projection_dim"]:
             raise ConfigError(f"dim and projection_dim are both {encoder['dim']}, but dim must be the larger one.")
         return BiLMConfig(
@@ -136,24 +136,16 @@ def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: i
             projection_clip=encoder["proj_clip"] or None,
             forget_bias=0.0,
         )
-    except KeyError as error:
-        raise WeightFileError(
-            f"{source}: key {error} is missing; the network can't be known without it. {GET_AGAIN}"
-        ) from None
-    except WeightFileError:
-        raise
-    except ConfigError as error:
-        raise WeightFileError(f"{source}: {error} {GET_AGAIN}") from None
-    except (TypeError, ValueError, AttributeError) as error:
-        raise WeightFileError(f"{source}: a value has the wrong type ({error}). {GET_AGAIN}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problem = f"key {error} is missing." if isinstance(error, KeyError) else error
+        raise WeightFileError(f"{source}: the network can't be known: {problem} {GET_AGAIN}") from None
 
 
-def _section(architecture: Mapping[str, Any], key: str, name: str, source: str) -> Mapping[str, Any]:
+def _section(architecture: Mapping[str, Any], key: str, name: str) -> Mapping[str, Any]:
     section = architecture[key]
     if section["name"].lower() != name:
-        raise WeightFileError(
-            f"{source}: {key} is of kind {section['name']!r}; only {name!r} can be read, the kind of every published "
-            "model. Train such a model with 'elmo pretrain' instead."
+        raise ConfigError(
+            f"{key} is of kind {section['name']!r}, but only {name!r} can be read, the kind of every published model."
         )
     return section
 
@@ -254,15 +246,12 @@ def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[st
                 f"{num_ids - 1} rows, so these files belong to different models. {GET_AGAIN}"
             )
         dictionary[symbol] = theirs + 1
-    if missing := [symbol for symbol in needed if symbol not in dictionary]:
+    missing = [symbol for symbol in needed if symbol not in dictionary]
+    if missing or number < num_ids - 1:
+        without = f" without {missing[0]!r}, which every sentence needs" if missing else ""
         raise WeightFileError(
-            f"{path}: {missing[0]!r} is missing, which every sentence needs: the file is damaged or cut short. "
-            f"{GET_AGAIN}"
-        )
-    if number < num_ids - 1:
-        raise WeightFileError(
-            f"{path}: has {number} symbols, but the embedding in token_embedder.pkl has {num_ids - 1} rows: the file "
-            f"is cut short, or these files belong to different models. {GET_AGAIN}"
+            f"{path}: has {number} symbols{without}, and the embedding in token_embedder.pkl has {num_ids - 1} rows: "
+            f"the file is cut short, or these files belong to different models. {GET_AGAIN}"
         )
     return dictionary
 

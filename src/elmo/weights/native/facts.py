@@ -13,7 +13,7 @@ from typing import Any
 from elmo.config import BiLMConfig
 from elmo.disk.bounded import file_hash, is_file, shown
 from elmo.disk.json_file import read_json
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.text.word_list import most_bytes
@@ -98,14 +98,6 @@ def _refuse_task_model(facts: Mapping[str, Any], folder: Path) -> None:
         f"{run}: is a model of the task {task!r}, made by 'elmo task train', and not a biLM. To use it: elmo task "
         f"predict {run} TEXT. {inside}"
     )
-
-
-def architecture_of(values: dict[str, Any], path: Path) -> BiLMConfig:
-    """The config. Raises WeightFileError for values that no model has."""
-    try:
-        return BiLMConfig.from_dict(values, source=str(path))
-    except ConfigError as error:
-        raise WeightFileError(f"{error} Get the model again.") from None
 
 
 def byte_map(config: BiLMConfig) -> TokenMap | None:

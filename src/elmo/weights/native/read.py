@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from elmo.config import BiLMConfig
 from elmo.text.word_list import word_list_bytes, words_in
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.facts import architecture_of, read_facts, read_token_map, require_hashes
+from elmo.weights.native.facts import read_facts, read_token_map, require_hashes
 from elmo.weights.native.names import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -35,14 +36,15 @@ def held_vocabulary(folder: Path) -> Callable[[], list[str]] | None:
 
 
 def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Checkpoint:
-    """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file.
+    """Reads a model folder. Raises WeightFileError, ConfigError for its architecture, or TextError for its
+    vocab.txt; all name the file.
 
     `with_softmax`: False leaves out what only the language model needs, softmax and vocabulary, to save time.
     `narrow`: keeps tensors in as few bits as they are stored in, to save memory; each access widens one again.
     """
     folder = Path(folder)
     facts = read_facts(folder / CONFIG_FILE)
-    config = architecture_of(facts["architecture"], folder / CONFIG_FILE)
+    config = BiLMConfig.from_dict(facts["architecture"], source=str(folder / CONFIG_FILE))
     held = read_held(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
     softmax, warm_state = folder / SOFTMAX_FILE, folder / WARM_STATE_FILE
     checkpoint = Checkpoint(

@@ -98,7 +98,7 @@ def read_held(
                 )
         stored_fingerprint = (file.metadata() or {}).get(_FINGERPRINT_KEY)
         tensors = _read_all(path, tensor_shapes, shapes, types)
-    digests = {name: _checked_digest(path, name, held) for name, held in tensors.items()}
+        digests = {name: _checked_digest(path, name, held) for name, held in tensors.items()}
     if stored_fingerprint is None:
         raise WeightFileError(
             f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
@@ -138,13 +138,7 @@ def _read_all(
         for name in names:
             values = array(name)
             if types[name] == "I8":
-                steps = name + _STEPS_SUFFIX
-                if types.get(steps) != "F32" or values.ndim != 2 or shapes[steps] != (len(values), 1):
-                    raise WeightFileError(
-                        f"{path}: tensor {name!r} of whole numbers has no steps {steps!r} beside it: the file is "
-                        "damaged or from another program. Get it again."
-                    )
-                tensors[name] = Narrow(values, array(steps))
+                tensors[name] = Narrow(values, array(name + _STEPS_SUFFIX))
             else:
                 tensors[name] = values if types[name] == "F32" else Narrow(values)
         return tensors

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from elmo.errors import ElmoError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.weights.catalogue import MAX_BYTES
 
 MAX_ENTRIES = 64
@@ -54,8 +54,6 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(archive) as opened:
             yield opened
-    except ElmoError:
-        raise
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk, not of the archive
             raise

@@ -58,11 +58,12 @@ def source_of(name: str, mirrors: Sequence[str] = ()) -> Source:
     Raises WeightFileError if there is no such model, or if no address is known.
     """
     first = (*mirrors, *os.environ.get(MIRRORS_VARIABLE, "").split())
-    if name.startswith(_FAMILY):
+    if f"{name}/".startswith(_FAMILY):
         family, language = known_models()["many-langs"], name.removeprefix(_FAMILY)
         if language not in family.archives:
             raise WeightFileError(
-                f"{name}: ELMoForManyLangs has no model of that language. Choose one of {', '.join(family.archives)}."
+                f"{name}: ELMoForManyLangs has a model for each language, and none of that name. Name one as "
+                f"{_FAMILY}CODE, with one of {', '.join(family.archives)}."
             )
         return _archive(name, family.archives[language], family.addresses, first)
     if name.startswith("nlpl:"):
@@ -83,11 +84,6 @@ def _archive(name: str, number: int, roots: Sequence[str], mirrors: Sequence[str
 
 
 def _files(model: KnownModel, mirrors: Sequence[str]) -> Source:
-    if model.archives:
-        codes = ", ".join(model.archives)
-        raise WeightFileError(
-            f"{model.name}: has a model for each language. Name one as {model.name}/CODE, with one of {codes}."
-        )
     if not model.addresses:
         page = "" if model.source == "unknown" else f" ({model.source})"
         raise WeightFileError(

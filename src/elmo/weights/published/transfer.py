@@ -64,9 +64,7 @@ def _attempt(address: str, file: Path, limits: tuple[int, int], progress: Progre
                 f"{file}: can't be written: {error.strerror}. Free some space, or set ELMO_CACHE to a folder on "
                 "another disk."
             ) from None
-        if isinstance(reason, socket.gaierror):
-            raise Refused("the name of the server can't be resolved (no network?)") from None
-        lasting = isinstance(reason, ConnectionRefusedError | ValueError | str)
+        lasting = isinstance(reason, ConnectionRefusedError | socket.gaierror | ValueError | str)
         raise (Refused if lasting else _Cut)(getattr(reason, "strerror", None) or str(reason)) from None
 
 

@@ -83,18 +83,14 @@ class TensorBundle:
 
     def __getitem__(self, name: str) -> Shaped[np.ndarray, "..."]:
         entry = self._entries[name]
-        data_type = _TYPES.get(entry.data_type)
-        if data_type is None or entry.is_partitioned:
-            kind = "cut into slices" if entry.is_partitioned else f"of TensorFlow's data type {entry.data_type}"
+        dtype = np.dtype(_TYPES.get(entry.data_type, "V0")).newbyteorder(self._byte_order)
+        fits = min(entry.shape, default=0) >= 0 and prod(entry.shape) * dtype.itemsize == entry.size
+        if not fits or not dtype.itemsize or entry.is_partitioned:
+            slices = ", cut into slices" if entry.is_partitioned else ""
             raise WeightFileError(
-                f"{self.index}: tensor {name!r} is {kind}, which no saver of a biLM writes and this reader does not "
-                "read. Save the model again without a partitioner and as float32."
-            )
-        dtype = np.dtype(data_type).newbyteorder(self._byte_order)
-        if min(entry.shape, default=0) < 0 or prod(entry.shape) * dtype.itemsize != entry.size:
-            raise WeightFileError(
-                f"{self.index}: tensor {name!r} has shape {entry.shape} but {entry.size} bytes, so the index is "
-                f"damaged. {_GET}"
+                f"{self.index}: tensor {name!r} has shape {entry.shape}, {entry.size} bytes and TensorFlow's data type "
+                f"{entry.data_type}{slices}: it can't be read. Save the model again without a partitioner and as "
+                "float32, or get the checkpoint again."
             )
         values = self._bytes(name, entry).view(dtype).reshape(entry.shape)
         return values.astype(dtype.newbyteorder("="), copy=False)
