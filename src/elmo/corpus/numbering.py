@@ -217,7 +217,7 @@ def text_warnings(
 def vocabulary_warnings(
     vocabulary: Vocabulary, counts: Mapping[str, int], least_size: int | None, is_given: bool
 ) -> list[str]:
-    """A vocabulary smaller than wanted, or a given one in another order than that of the training text's `counts`.
+    """A vocabulary smaller than wanted, or a given one that has a word twice or another order than that of the training text's `counts`.
 
     `least_size`: the size wanted without its beginnings, of which there may be fewer.
     """
@@ -226,18 +226,25 @@ def vocabulary_warnings(
             return []
         return [f"the vocabulary has {len(vocabulary)} words, not {least_size}: the training text has no more."]
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
+    found = []
+    if twice := [word for word, times in Counter(vocabulary.words).items() if times > 1]:
+        found.append(
+            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the row of the first is never "
+            "trained. Remove one of each, unless the vocabulary is that of a model."
+        )
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
     counts = _target_counts(vocabulary, counts)
     wrong = [(place, pair) for place, pair in pairs if counts[pair[0]] < counts[pair[1]]]
     if not wrong:
-        return []
+        return found
     place, (word, following) = wrong[0]
     return [
+        *found,
         f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
         f"{word!r} (its word {place}) occurs {counts[word]} times, {following!r} (word {place + 1}) "
         f"{counts[following]} times. To fine-tune the vocabulary's own model, that is as it should be. To pretrain a "
         "new one, whose sampled softmax assumes the order of frequency, use the full softmax, or a vocabulary of this "
-        "text."
+        "text.",
     ]
 
 

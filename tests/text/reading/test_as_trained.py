@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.text.reading.as_trained import composed, composed_words
+from elmo.text.reading.as_trained import as_trained, composed, composed_words, plain_marks
 
 WORDS = "학교에서 café Ǻ ữ ῶ й がぎ கொடு أَحمد ক্যো നോക്കി ऩऱऴ කෝ ဦး"
 
@@ -48,3 +48,26 @@ def test_words_of_a_table_stay_different():
     assert composed_words(("\u212b", "A\u030a", "한")) == ("\u00c5", "A\u030a", "한")
     assert composed_words(("A\u030a", "\u00c5")) == ("A\u030a", "\u00c5")
     assert composed_words((unicodedata.normalize("NFD", "학교"),)) == ("학교",)
+
+
+@pytest.mark.parametrize(
+    ("token", "read"),
+    [
+        ("１００", "100"),  # full-width
+        ("ＡＢＣ", "ABC"),
+        ("oﬃce", "office"),  # a ligature
+        ("infor\u00admation", "information"),  # a soft hyphen
+        ("\u00ad", "\u00ad"),  # a token stays a token
+        ("m²", "m2"),
+        ("𝐇𝐞", "He"),
+        ("“", '"'),
+        ("½", "½"),  # its form has a fraction slash, which no word has
+        ("é", "é"),  # some word has it
+        ("ﾡ", "ﾡ"),  # its form is no letter of the vocabulary
+    ],
+)
+def test_characters_that_no_word_has_are_read_as_their_plain_forms(token, read):
+    marks = plain_marks(["abc", "ABC", "office", "information", "100", "m2", "He", '"', "é", "1"])
+    assert as_trained([token], marks) == [read]
+    assert as_trained([token], plain_marks(None)) == [token]
+    assert as_trained([token], plain_marks([token])) == [token]

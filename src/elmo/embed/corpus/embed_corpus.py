@@ -20,7 +20,7 @@ from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
-from elmo.embed.storage.layout import FileFormat, StoredType
+from elmo.embed.storage.layout import FileFormat, StoredType, format_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextWarning
 from elmo.layer_choice import LayerChoice, Layers
@@ -95,7 +95,9 @@ def embed_corpus(
     require_value("store", store, StoredType)
     require_value("pool", pool, Pool | None)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
-    file_format = check_places(texts, Path(output), to, resume=resume, force=force)
+    file_format = format_of(Path(output), to)
+    output = Path(output).resolve() if Path(output).is_symlink() else Path(output)  # a link is written through
+    check_places(texts, output, file_format, resume=resume, force=force)
     if compress and file_format != "hdf5":
         raise ConfigError(
             f"compress is for HDF5, but {output} will be {file_format}. Leave it out, or choose an output like OUT.h5."
@@ -104,7 +106,7 @@ def embed_corpus(
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
-    folder, source = VectorsFolder(Path(output)), TextSource(tuple(map(Path, texts)), reading, own)
+    folder, source = VectorsFolder(output), TextSource(tuple(map(Path, texts)), reading, own)
     if is_stream(texts[0]):  # what can be read only once is kept in the folder of work, and is read from there
         source = replace(source, paths=(folder.input,), given_as=texts[0])
     look = None if source.given_as else source.first_look()

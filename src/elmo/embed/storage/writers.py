@@ -110,7 +110,7 @@ def _write_hdf5(path: Path, content: FileContent) -> None:
     in_utf8 = h5py.h5p.create(h5py.h5p.LINK_CREATE)
     in_utf8.set_char_encoding(h5py.h5t.CSET_UTF8)
     whole, is_compressed = h5py.h5s.ALL, content.metadata.get("compression") == COMPRESSION
-    with _in_order(path) if columns.has_ids else h5py.File(path, "x", locking=False) as file:
+    with _in_order(path) as file:
         file.attrs.update(dict(sorted(content.metadata.items())))
         records = content.rows()
         if not columns.has_ids:

@@ -63,10 +63,11 @@ export class FirstLook {
   }
 
   onMarks(raw) {
-    const counts = counted([...raw.join("")].filter((mark) => this.marks.has(mark)));
+    const counts = counted([...raw.join("")].filter((mark) => plain(mark, this.marks) !== mark));
     if (!counts.size) return null;
-    const read = mostCommon(counts).map(([mark]) => `${mark} as ${this.marks.get(mark)}`).join(", ");
-    return `the text has typographic marks that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they are.`;
+    const shown = (mark) => (/[\p{C}\p{Z}]/u.test(mark) ? `U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : mark);
+    const read = mostCommon(counts).slice(0, 12).map(([mark]) => `${shown(mark)} as ${plain(mark, this.marks) || "nothing"}`).join(", ");
+    return `the text has typographic marks or letters that the model's vocabulary doesn't have. They are read as its training text has them: ${read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they are.`;
   }
 
   onSpecialTokens(raw) {
@@ -129,14 +130,23 @@ function bundledModelFor(tokens) {
 }
 
 const composed = (text) => text.normalize("NFC");
-const replaced = (token, marks) => [...token].map((mark) => marks.get(mark) ?? mark).join("");
+const replaced = (token, marks) => [...token].map((mark) => plain(mark, marks)).join("") || token;
 
-// The typographic marks that a vocabulary has in no word, but whose plain form is one of its words.
+// What a character is read as: the compatibility form of one that no word of the vocabulary has, if words have that form.
+function plain(character, { found, characters }) {
+  if (found.has(character)) return found.get(character);
+  if (IS_ASCII.test(character) || characters.has(character) || !characters.size) return character;
+  const form = /\p{Cf}/u.test(character) ? "" : character.normalize("NFKC");
+  return [...form].every((one) => characters.has(one)) ? form : character;
+}
+
+// The typographic marks that a vocabulary has in no word, but whose plain form is one of its words; and its characters.
 function plainMarks(vocabulary) {
   const characters = new Set(vocabulary.join(""));
   const wanted = Object.entries({ ...QUOTES, ...DASHES, ...OTHERS }).filter(([mark]) => !characters.has(mark)).map(([mark, form]) => [mark, form === "--" ? [form, "-"] : [form]]);
   const known = vocabulary.filter((word) => wanted.some(([, forms]) => forms.includes(word)));
-  return new Map(wanted.map(([mark, forms]) => [mark, known.find((word) => forms.includes(word))]).filter(([, plain]) => plain !== undefined));
+  const pairs = wanted.map(([mark, forms]) => [mark, known.find((word) => forms.includes(word))]);
+  return { found: new Map(pairs.filter(([, form]) => form !== undefined)), characters };
 }
 
 function scriptsOf(tokens) {

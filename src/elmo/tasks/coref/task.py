@@ -107,7 +107,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         if not any(document.clusters for document in examples):
             raise TextError(
                 f"{examples[0].source}: no document of the training data has a mention, so there is nothing to learn. "
-                "Mentions are read from the last column."
+                "Mentions are the `clusters` of JSON lines and the coreference column of CoNLL files."
             )
         words = {word for document in examples for word in document.tokens}
         genres = {settings.resolver.genre_of(document.name) for document in examples}

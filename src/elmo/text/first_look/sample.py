@@ -137,13 +137,15 @@ class FirstLook:
     def _on_marks(self, language: Language) -> str | None:
         if not self.reading.plain_quotes or all(map(str.isascii, self.words)) or not language.marks:
             return None
-        counts = Counter(mark for word in self.words for mark in word if ord(mark) in language.marks)
+        counts = Counter(mark for word in self.words for mark in word if mark.translate(language.marks) != mark)
         if not counts:
             return None
-        read = ", ".join(f"{mark} as {language.marks[ord(mark)]}" for mark, _ in counts.most_common())
+        shown = {mark: mark if mark.isprintable() else f"U+{ord(mark):04X}" for mark, _ in counts.most_common(12)}
+        read = ", ".join(f"{name} as {mark.translate(language.marks) or 'nothing'}" for mark, name in shown.items())
         return (
-            f"{self.name} has typographic marks that the model's vocabulary doesn't have. They are read as its "
-            f"training text has them: {read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they are."
+            f"{self.name} has typographic marks or letters that the model's vocabulary doesn't have. They are read as "
+            f"its training text has them: {read}. Set plain_quotes to false (--no-plain-quotes) to leave them as they "
+            "are."
         )
 
     def _on_special_tokens(self, language: Language) -> str | None:

@@ -1,17 +1,20 @@
-"""Text as a model's training text has it: letters composed, and typographic marks plain.
+"""Text as a model's training text has it: letters composed, typographic marks plain, and letters that look plain, too.
 
 Models read characters, and know each in the form that they were trained on. Web text has “ ” ’ — … where the training
 text has " ' -- ...: in small-en the cosines of their vectors are .2 to .5, and those of the words beside them fall too.
 Likewise "é" and "한" can be one character (NFC, which models know) or a letter and its parts (NFD), and some letters of
-Bengali and Hindi are two characters in NFC and are typed as one.
+Bengali and Hindi are two characters in NFC and are typed as one. Full-width digits, ligatures and soft hyphens come
+with text from PDF files and East Asian keyboards: nobody sees them, and in small-en they change a word's vector
+altogether.
 
 Tokens are replaced after the text was split, so their places in the text stay: one token for one token.
 """
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -28,7 +31,26 @@ DASHES = {**dict.fromkeys("\u2013\u2014\u2015", "--"), "\u2212": "-"}
 _OTHERS = {**dict.fromkeys("\u2010\u2011\u2012", "-"), "\u2026": "..."}
 
 Marks = Mapping[int, str]
-"""Code point -> what it is read as, for `str.translate`."""
+"""Code point -> what it is read as, for `str.translate`; what has no entry stays."""
+
+
+class PlainForms(dict[int, str]):
+    """Typographic marks with what they are read as; and, looked up when it is asked for, the compatibility form (NFKC)
+    of each character that no word of a vocabulary has, if words have that form. Invisible ones are left out."""
+
+    def __init__(self, marks: Mapping[int, str] = MappingProxyType({}), known: Set[str] = frozenset()) -> None:
+        super().__init__(marks)
+        self._known = known
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        form = "" if unicodedata.category(character) == "Cf" else unicodedata.normalize("NFKC", character)
+        if code < 128 or form == character or character in self._known or not self._known.issuperset(form):
+            raise KeyError(code)
+        return form
 
 
 @cache
@@ -41,9 +63,9 @@ def _composable() -> re.Pattern[str]:
 
 
 def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
-    """The typographic marks that a vocabulary has in no word, but whose plain form is one of its words.
+    """The characters that a vocabulary has in no word, but whose plain form it has.
 
-    `vocabulary`: the most frequent words first; of two plain forms the more frequent one is taken.
+    `vocabulary`: the most frequent words first; of two plain forms of a mark the more frequent word is taken.
     """
     if not vocabulary:
         return {}
@@ -55,7 +77,7 @@ def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
     wanted = {form for forms in missing.values() for form in forms}
     known = [word for word in vocabulary if word in wanted]
     found = {mark: next((word for word in known if word in forms), None) for mark, forms in missing.items()}
-    return {ord(mark): plain for mark, plain in found.items() if plain is not None}
+    return PlainForms({ord(mark): plain for mark, plain in found.items() if plain is not None}, characters)
 
 
 def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
@@ -65,7 +87,7 @@ def as_trained(tokens: list[str], marks: Marks | None = None) -> list[str]:
     """
     if all(map(str.isascii, tokens)):
         return tokens
-    found = [composed(token)[0].translate(marks or {}) for token in tokens]
+    found = [composed(token)[0].translate(marks or {}) or token for token in tokens]
     return tokens if found == tokens else found
 
 
