@@ -217,7 +217,8 @@ def text_warnings(
 def vocabulary_warnings(
     vocabulary: Vocabulary, counts: Mapping[str, int], least_size: int | None, is_given: bool
 ) -> list[str]:
-    """A vocabulary smaller than wanted, or a given one that has a word twice or another order than that of the training text's `counts`.
+    """A vocabulary smaller than wanted; a given one that has a word twice, or another order than the training text's
+    `counts`.
 
     `least_size`: the size wanted without its beginnings, of which there may be fewer.
     """
@@ -229,7 +230,7 @@ def vocabulary_warnings(
     found = []
     if twice := [word for word, times in Counter(vocabulary.words).items() if times > 1]:
         found.append(
-            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the row of the first is never "
+            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the first one's row is never "
             "trained. Remove one of each, unless the vocabulary is that of a model."
         )
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
