@@ -230,8 +230,8 @@ def vocabulary_warnings(
     found = []
     if twice := [word for word, times in Counter(vocabulary.words).items() if times > 1]:
         found.append(
-            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the first one's row is never "
-            "trained. Remove one of each, unless the vocabulary is that of a model."
+            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the first one's row is "
+            "never trained. Remove one of each, unless the vocabulary is that of a model."
         )
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
     counts = _target_counts(vocabulary, counts)
