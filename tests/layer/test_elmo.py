@@ -361,8 +361,6 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
         ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
         ({"layers": "botom"}, "layers is 'botom', which chooses no layers"),
         ({"layers": 3}, "the model has 3 layers"),
-        ({"top_only": True}, "Did you mean 'layers'"),
-        ({"train_mix": False}, "Did you mean 'layers'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tiny_bilm, settings, message):

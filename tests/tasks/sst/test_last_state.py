@@ -112,7 +112,6 @@ LAST = "--network last_state --layers top --no-train-gamma --hidden-size 4 --epo
             f"sst --train labelled.tsv -o run --model small-en --train-bilm {LAST}",
             "reads in both directions. Pass such",
         ),
-        ("sst --train labelled.tsv -o run --bilm-rate 0.5", "--bilm-rate was given without --train-bilm"),
         ("sst --train labelled.tsv -o run --new-bilm", "new_bilm must be off without train_bilm (got True)"),
         (
             f"sst --train labelled.tsv -o run --model lm --static w.txt --placement output {LAST}",
