@@ -2,13 +2,11 @@
 
 import pytest
 import torch
-from tests.tasks.small_models import MODELS, STATIC, VOCABULARY, small_model, small_tokens
+from tests.tasks.small_models import MODELS, STATIC, small_model, small_tokens
 
 from elmo.errors import ConfigError
 from elmo.tasks.registry import find
 from elmo.tasks.settings import to_table, with_table
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 MODES = ("gradients", "no_grad", "inference_mode", "autocast")
@@ -57,12 +55,9 @@ def test_dropout_is_off_outside_of_training(task):
 
 @pytest.mark.parametrize("changes", [{"encoder": "none"}, {"placement": "output"}], ids=str)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "coref"])  # which has an error of its own
-def test_a_model_that_reads_nothing_is_refused(name, changes, tiny_bilm):
+def test_a_model_that_reads_nothing_is_refused(name, changes):
     task = find(name)
     filters = {"character_filters": 0} if "character_filters" in to_table(task.settings()) else {}
     settings = with_table(task.settings(), changes | filters, "here")
-    sources = TokenSources(FrozenLayers(tiny_bilm) if settings.tokens.encoder == "elmo" else None)
     with pytest.raises(ConfigError, match="the model would read nothing"):
         task.check_settings(settings)
-    with pytest.raises(ConfigError, match="the model would read nothing"):
-        task.build(settings, VOCABULARY, TokenRepresentation(settings.tokens, sources))

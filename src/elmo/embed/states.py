@@ -94,16 +94,15 @@ def checked_state(
     """A copy of `hidden` and `cell`, with an axis of rows or without; ConfigError if they are not of such a model."""
     directions = len(config.directions)
     sizes = {"hidden": directions * config.projection_size, "cell": directions * config.cell_size}
-    if sorted(arrays) != sorted(sizes):
-        raise ConfigError(f"a state has the arrays hidden and cell, but this one has {sorted(arrays)}. Pass it whole.")
-    rows = np.shape(arrays["hidden"])[1:2] if with_rows else ()
-    for name, size in sizes.items():
-        expected = (config.num_layers, *rows, size)
-        if np.shape(arrays[name]) != expected or len(expected) != 2 + with_rows:
-            raise ConfigError(
-                f"{name!r} of the state has shape {np.shape(arrays[name])}, this model's has {expected}: they belong "
-                "to different models or batches. Use a state that this model made."
-            )
+    rows = (np.shape(arrays.get("hidden", ()))[1:2] or (1,)) if with_rows else ()
+    found = {name: np.shape(array) for name, array in arrays.items()}
+    expected = {name: (config.num_layers, *rows, size) for name, size in sizes.items()}
+    if found != expected:
+        raise ConfigError(
+            f"the state has arrays of the shapes {found}, this model's has {expected}: they belong to different models "
+            "or batches. Use a state that this model made."
+        )
+    for name in sizes:
         if not np.isfinite(np.asarray(arrays[name], np.float32)).all():
             raise ConfigError(
                 f"{name!r} of the state is not finite (NaN or inf), so every vector that continues it would be wrong. "

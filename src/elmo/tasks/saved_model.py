@@ -264,11 +264,4 @@ def _frozen(
 def _static_vectors(folder: Path) -> dict[str, StaticVectors]:
     words = read_json(folder / _WORDS, limit=_MAX_WORDS_BYTES)
     vectors = read_tensors(folder / _STATIC, lambda found: found.items(), asked_by=_WORDS)
-    num_words = {name: len(own) if isinstance(own, list) else 0 for name, own in words.items()}
-    num_vectors = {name: len(own) for name, own in vectors.items()}
-    if num_words != num_vectors:
-        raise WeightFileError(
-            f"{folder / _WORDS}: has this many words in each file: {num_words}, but {_STATIC} has these vectors: "
-            f"{num_vectors}. The two belong to different models. Get the model again."
-        )
     return {name: StaticVectors(tuple(own), vectors[name]) for name, own in words.items()}

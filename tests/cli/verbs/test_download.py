@@ -51,15 +51,7 @@ def test_a_model_of_the_package_is_where_it_is(asked, capsys):
     assert asked == []
 
 
-@pytest.mark.parametrize("name", ["small-en", "org/name"])
-def test_a_mirror_is_refused_for_what_is_not_fetched_from_one(asked, name, capsys):
-    assert command_line.main(["download", name, "--mirror", "https://mirror.example"]) == 2
-    said = capsys.readouterr().err
-    assert "--mirror was given, but mirrors are asked only for" in said and f"{name} is not one of them" in said
-    assert asked == []
-
-
-@pytest.mark.parametrize(("name", "message"), [("many-langs/xx", "no model of that"), ("german", "no address")])
+@pytest.mark.parametrize(("name", "message"), [("many-langs/xx", "none of that name"), ("german", "no address")])
 def test_what_cannot_be_had_is_an_error_of_one_line(asked, name, message, capsys):
     assert command_line.main(["download", name]) == 2
     said = capsys.readouterr()

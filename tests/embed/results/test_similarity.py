@@ -60,21 +60,6 @@ def test_what_makes_no_sense_is_refused(embedder):
             call()
 
 
-@pytest.mark.parametrize(
-    "vectors",
-    [
-        np.ones((2, 3), complex),
-        np.ones((2, 3), "datetime64[s]"),
-        np.ones((2, 3), "timedelta64[s]"),
-        np.ma.masked_array(np.ones((2, 3)), mask=True),
-        [["1", "2"]],
-    ],
-)
-def test_what_would_get_lost_in_float32_is_refused(vectors):
-    with pytest.raises(ConfigError, match="a must be .* real numbers"):
-        similarity(vectors)
-
-
 def plain_maxsim(query, document):
     """The definition, token by token in float64."""
     return sum(max(row) for row in plain(query, document)) if len(document) else 0

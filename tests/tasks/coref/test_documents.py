@@ -45,8 +45,8 @@ def test_speakers_and_clusters_may_be_missing(read):
     ("change", "message"),
     [
         ({"clusters": [[[2, 0]]]}, r"anna\.jsonl:2: clusters\[0\]\[0\] is \[2, 0\], not \[first token, last token\]"),
-        ({"clusters": [[[0, 7]]]}, "outside the document of 7 words"),
-        ({"clusters": [[[-1, 0]]]}, "outside the document"),
+        ({"clusters": [[[0, 7]]]}, r"is \[0, 7\], not \[first token, last token\] of 7 words"),
+        ({"clusters": [[[-1, 0]]]}, r"is \[-1, 0\], not"),
         ({"clusters": [[[0, "1"]]]}, r"clusters\[0\]\[0\]\[1\] must be a whole number"),
         ({"clusters": {}}, "clusters must be a list"),
         ({"speakers": [["A"]]}, "as many entries"),

@@ -68,7 +68,7 @@ def answered(text, start):
         (answered("Rome", 400), r"question 'q1' .*outside its passage of 49 code points"),
         (answered("Rome", -33), r"question 'q1' .*outside its passage"),
         (answered("Paris", 16), r"question 'q1' .*doesn't have it anywhere"),
-        (answered("", 16), r"question 'q1' .*is empty"),
+        (answered("", 16), r"question 'q1' .*holds no token"),
         (answered("Rome", "16"), r"question 'q1' .*answer_start must be a whole number .got \"16\""),
         (answered("Rome", True), r"question 'q1' .*answer_start must be a whole number .got true"),
         (changed(answers=[]), r"question 'q1' .*has no answer"),

@@ -144,8 +144,6 @@ def test_nothing_to_read_is_an_error():
     settings = SquadSettings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
     with pytest.raises(ConfigError, match="would read nothing"):
         TASK.check_settings(settings)
-    with pytest.raises(ConfigError, match="would read nothing"):
-        Reader(settings.reader, {"characters": []}, TokenRepresentation(settings.tokens))
 
 
 def test_of_a_word_the_first_fourteen_characters_are_read():

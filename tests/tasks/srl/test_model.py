@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.srl.data import LabelerSettings, Proposition, RoleSentence, one_by_one
@@ -183,11 +182,6 @@ def test_the_finder_does_not_change_what_the_labeler_learns(build):
         if parameter.grad is not None:
             torch.testing.assert_close(parameter.grad, others[name].grad)
     assert others["finder.project.weight"].grad.abs().sum() > 0
-
-
-def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the model would read nothing"):
-        RoleLabeler(LabelerSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -50,14 +50,14 @@ def test_training_takes_the_phrases_that_are_asked_for(tmp_path):
 
 BAD_TREES = {
     "(3 (2 It) (4 good)": "data:1: column 19: the line ends with 1 brackets still open",
-    "(3 (2 It)) (4 good)": r"data:1: column 12: '\(' follows the end of the tree",
-    "(3 (2 It)))": r"data:1: column 11: '\)' follows the end",
+    "(3 (2 It)) (4 good)": r"data:1: column 12: '\(' is outside the brackets",
+    "(3 (2 It)))": r"data:1: column 11: '\)' is outside the brackets",
     "(5 (2 It) (4 good))": "data:1: column 2: the label must be one of 0, 1, 2, 3, 4 .got '5'",
     "(3 (It) (4 good))": "data:1: column 5: the label must be one of .* .got 'It'",
-    "(3 (2 It) ())": "data:1: column 12: a bracket closes a phrase without a label",
+    "(3 (2 It) ())": r"data:1: column 13: the label must be one of .* .got '\)'",
     "(3 (2 It) (4))": "data:1: column 13: a bracket closes a phrase without a word",
-    "((2 It) (4 good))": "data:1: column 2: a bracket opens where the label",
-    "It (4 good)": "data:1: column 1: 'It' is outside all brackets",
+    "((2 It) (4 good))": r"data:1: column 2: the label must be one of .* .got '\('",
+    "It (4 good)": "data:1: column 1: 'It' is outside the brackets",
     "(": "data:1: column 2: the line ends with 1 brackets still open",
 }
 

@@ -76,7 +76,7 @@ def test_long_training_examples_are_left_out_and_dev_examples_never(files):
     assert lengths(data.train) == list(range(1, 11))
     assert lengths(data.dev) == list(range(1, 41))
     (files.train.parent / "long.conll").write_text("x B-A\nx O\n")
-    with pytest.raises(ConfigError, match="there is nothing to train on"):
+    with pytest.raises(ConfigError, match="no example of at most 1 tokens"):
         read_data(NamedEntities(), replace(short, fit=FitSettings(max_length=1)),
                   Files(files.train.parent / "long.conll", files.train))  # fmt: skip
 

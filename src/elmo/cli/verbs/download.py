@@ -8,7 +8,6 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import NoProgress, parsed
-from elmo.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,7 @@ def main(argv: list[str]) -> int:
     from elmo.weights.published.fetch import fetched
     from elmo.weights.published.sources import is_published
 
-    from_publisher = is_published(arguments.name)
-    if arguments.mirror and not from_publisher:
-        raise ConfigError(
-            "--mirror was given, but mirrors are asked only for the models that 'elmo models' lists as downloaded, and "
-            f"{arguments.name} is not one of them. Leave --mirror out, or name such a model."
-        )
-    if from_publisher:
+    if is_published(arguments.name):
         folder = fetched(arguments.name, mirrors=arguments.mirror, progress=not arguments.quiet)
     else:
         folder = resolve(arguments.name)

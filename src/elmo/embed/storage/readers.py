@@ -2,6 +2,7 @@
 
 import json
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,9 +69,7 @@ class StoredVectors(Sequence[np.ndarray]):
         """The array of a row, counted from 0."""
         if isinstance(row, slice):
             return [self[place] for place in range(*row.indices(len(self)))]
-        place = row + len(self) if row < 0 else row
-        if not 0 <= place < len(self):
-            raise IndexError(f"there is no row {row}: the file has {len(self)} rows, counted from 0")
+        place = self._row(row)
         with _damage_told(self.path):
             return self._array(place)
 
@@ -84,10 +83,9 @@ class StoredVectors(Sequence[np.ndarray]):
 
         TextError if the file has no text, as AllenNLP's files; IndexError if the row doesn't exist.
         """
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"there is no row {row}: the file has {len(self)} rows, counted from 0")
+        place = self._row(row)
         with _damage_told(self.path):
-            found = self._text(row % len(self))
+            found = self._text(place)
         if found is None:
             raise TextError(
                 f"{self.path}: holds vectors, but not the tokens that they belong to: another program wrote it, or an "
@@ -124,11 +122,19 @@ class StoredVectors(Sequence[np.ndarray]):
         columns["vector"] = objects(vector for array in self for vector in by_token(array))
         return pandas.DataFrame(columns)
 
-    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
-        raise NotImplementedError
+    def _row(self, row: int) -> int:
+        """A row counted from 0, from one that may be counted from the end. Raises IndexError if there is none."""
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no row {row}: the file has {len(self)} rows, counted from 0")
+        return row % len(self)
 
+    @abstractmethod
+    def _array(self, row: int) -> Float[np.ndarray, "... dim"]:
+        """The array of a row that there is."""
+
+    @abstractmethod
     def _text(self, row: int) -> StoredRow | None:
-        raise NotImplementedError
+        """The text of a row that there is, if the file has it."""
 
     def close(self) -> None:
         """Closes the file."""

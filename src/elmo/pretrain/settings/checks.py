@@ -26,15 +26,11 @@ def check_combinations(config: Any) -> None:
 
 def _check_softmax(config: Any) -> None:
     cutoffs = config.softmax_cutoffs
-    if config.softmax == "adaptive" and not cutoffs:
+    is_ascending = all(begin < end for begin, end in zip((0, *cutoffs), cutoffs, strict=False))
+    if not is_ascending or (config.softmax == "adaptive" and not cutoffs):
         raise ConfigError(
-            "softmax_cutoffs is empty, but the adaptive softmax needs to know where its clusters of rarer words begin. "
-            "Give vocabulary ids, for instance [2000, 10000]."
-        )
-    if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
-        raise ConfigError(
-            f"softmax_cutoffs must be ascending, each at least 1 (got {list(cutoffs)}): the words of a cluster are "
-            "between two of them. Sort them and remove repetitions."
+            f"softmax_cutoffs must be ascending, each at least 1, and there must be some (got {list(cutoffs)}): the "
+            "adaptive softmax's clusters of rarer words begin there. Give vocabulary ids, for instance [2000, 10000]."
         )
     if not config.tie_softmax:
         return

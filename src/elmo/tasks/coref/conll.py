@@ -230,12 +230,10 @@ def _document(first: int, lines: Sequence[str], following: int | None, source: s
 def _key(line: str, where: str) -> tuple[str, str]:
     """Name and part, in the line that begins a document."""
     match = _BEGIN.fullmatch(line)
-    if match is None or not match["name"]:
-        raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
-    if match["name"].startswith("#"):
+    if match is None or not match["name"] or match["name"].startswith("#"):
         raise TextError(
-            f"{where}: the name of the document begins with '#', as a comment does, so its rows would be left out. "
-            "Give it another name, here and in its rows."
+            f"{where}: begins a document without a name, or with one that begins with '#', as a comment does. Write it "
+            f"like '{BEGIN} (NAME); part 000'."
         )
     return match["name"], match["part"] or ""
 
@@ -244,18 +242,14 @@ def _columns(line: str, where: str, num_before: int | None) -> list[str]:
     """Of a token's row. `num_before`: how many the row before it has in its sentence; None: it is the first."""
     columns = cells_of_row(line, at_tabs="\t" in line)
     if len(columns) < _MIN_COLUMNS:
-        raise TextError(
-            f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, the "
-            "last one coreference. Fix the row; a sentence ends with a blank line."
-        )
-    if num_before is not None and len(columns) != num_before:
-        raise TextError(
-            f"{where}: has {len(columns)} columns, but the row before has {num_before}; all rows of a sentence have "
-            "equally many. Fix the row, or put a blank line before a new sentence."
-        )
-    if not columns[_WORD].strip(" "):
-        raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
-    return columns
+        what = f"has {len(columns)} columns, but a row has a document, a part, a number, a word and more"
+    elif len(columns) != (num_before or len(columns)):
+        what = f"has {len(columns)} columns, but the row before, of the same sentence, has {num_before}"
+    elif not columns[_WORD].strip(" "):
+        what = f"column {_WORD + 1}, the word, is empty"
+    else:
+        return columns
+    raise TextError(f"{where}: {what}. Fix the row; a sentence ends with a blank line.")
 
 
 def _with_last_column(line: str, cell: str) -> str:

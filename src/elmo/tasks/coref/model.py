@@ -14,9 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.coref.documents import NO_HEADS, Document, Mention, Resolved, ResolverSettings, disjoint
+from elmo.tasks.coref.documents import Document, Mention, Resolved, ResolverSettings, disjoint
 from elmo.tasks.coref.spans import (
     MentionScorer,
     PairScorer,
@@ -187,8 +186,6 @@ class Resolver(TaskModel[Document, Resolved]):
         self.characters = own_windows(settings, vocabulary, settings.character_widths)
         character_dim = 0 if self.characters is None else self.characters.output_dim
         embedded_dim = sum(tokens.static_dims.values()) + character_dim
-        if embedded_dim == 0:
-            raise ConfigError(NO_HEADS)
         self._genres = {genre: number for number, genre in enumerate(vocabulary["genres"], start=_UNKNOWN_GENRE + 1)}
         self.lexical_dropout = Dropout(settings.lexical_dropout)
         self.lstm = CoupledLSTM(tokens.input_dim + character_dim, settings.hidden_size, settings.lstm_dropout)

@@ -73,12 +73,10 @@ def _words(node: Node) -> list[list[str]]:
 
 def _mention(node: Node, num_words: int) -> Mention:
     places = [place.whole_number() for place in node.items()]
-    if len(places) != 2 or places[1] < places[0]:
-        raise node.error(f"is {reprlib.repr(places)}, not [first token, last token]", "Fix the line")
-    first, last = places
-    if first < 0 or last >= num_words:
-        raise node.error(f"is {places}, outside the document of {num_words} words, counted from 0", "Fix the line")
-    return first, last
+    if len(places) != 2 or not 0 <= places[0] <= places[1] < num_words:
+        what = f"is {reprlib.repr(places)}, not [first token, last token] of {num_words} words, counted from 0"
+        raise node.error(what, "Fix the line")
+    return places[0], places[1]
 
 
 def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], list[str]]) -> Document:

@@ -44,7 +44,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         super().__init__()
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
-        dim = tokens.require_input(settings.character_filters)
+        dim = tokens.input_dim + settings.character_filters
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout, tokens.elmo_dim(BETWEEN))
         self.dropout = VariationalDropout(settings.dropout)
         self.tags = all_tags(vocabulary["labels"], _SCHEME)

@@ -32,7 +32,7 @@ class TokenTagger(TaskModel[TaggedSentence, TokenTags]):
         super().__init__()
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
-        dim = tokens.require_input(settings.character_filters)
+        dim = tokens.input_dim + settings.character_filters
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
         self.dropout = VariationalDropout(settings.dropout)
         self.tags = list(vocabulary["labels"])

@@ -30,7 +30,7 @@ class ESIM(LabelModel[SentencePair]):
     def __init__(self, settings: EntailmentSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: its "labels"."""
         super().__init__(vocabulary["labels"])
-        input_dim = tokens.require_input()
+        input_dim = tokens.input_dim
         self.tokens = tokens
         self.settings = settings
         size, dropout = settings.hidden_size, settings.dropout

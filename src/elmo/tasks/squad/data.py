@@ -221,16 +221,13 @@ def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterato
 def _answer(node: Node, start: int, passage: TokenizedText) -> Answer:
     text = node.text()
     stripped = text.strip()
-    if not stripped:
-        raise node.error("is empty", "Remove the answer, or the question if it has no other")
     if start < 0 or passage.text[start : start + len(text)] != text:
         raise node.error(*_not_there(text, start, passage.text))
     begin = start + len(text) - len(text.lstrip())
-    span = passage.covering(begin, begin + len(stripped))
+    span = passage.covering(begin, begin + len(stripped)) if stripped else None
     if span is None:
-        raise node.error(
-            f"is {text!r}, which holds no token of its passage, only invisible characters", "Remove the answer"
-        )
+        step = "Remove the answer, or the question if it has no other"
+        raise node.error(f"is {text!r}, which holds no token of its passage", step)
     return Answer(text, span)
 
 

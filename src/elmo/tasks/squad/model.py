@@ -142,7 +142,7 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         self.tokens = tokens
         widths, longest = [settings.character_width], settings.max_characters
         self.characters = own_windows(settings, vocabulary, widths, max_characters=longest, dropout=settings.dropout)
-        dim = tokens.require_input(settings.character_filters)
+        dim = tokens.input_dim + settings.character_filters
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 
     def forward(self, examples: Sequence[Question]) -> AnswerChances:

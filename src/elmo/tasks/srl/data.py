@@ -205,15 +205,11 @@ def _proposition(sentence: ColumnSentence, number: int, cells: Sequence[str]) ->
             "arguments of a predicate can't overlap. Fix the column."
         )
     predicates = [span for span in spans if span[2] == PREDICATE]
-    if not predicates:
+    if len(predicates) != 1:
         raise TextError(
-            f"{places[0]}: column {number} of the roles has no '(V*)' in the sentence that begins here, so its "
-            "predicate is unknown. Mark the predicate's tokens, or remove the column."
-        )
-    if len(predicates) > 1:
-        raise TextError(
-            f"{places[predicates[1][0]]}: column {number} of the roles has a second '(V*)' here, but a column belongs "
-            "to one predicate. Label a continuation C-V, or give the predicate a column of its own."
+            f"{places[predicates[1][0] if predicates else 0]}: column {number} of the roles has {len(predicates)} "
+            "'(V*)' in this sentence, but a column belongs to one predicate. Mark its tokens, and label a continuation "
+            "C-V."
         )
     return Proposition(predicates[0][:2], spans)
 

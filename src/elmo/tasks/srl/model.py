@@ -91,7 +91,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
     def __init__(self, settings: LabelerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the spans."""
         super().__init__()
-        input_dim = tokens.require_input()
+        input_dim = tokens.input_dim
         self.tokens = tokens
         self.tags = all_tags(vocabulary["labels"], "iob2")
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}

@@ -107,23 +107,19 @@ def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
     is_open: list[tuple[str | None, int]] = []
     for part in _PARTS.finditer(line):
         text, where = part[0], f"{place}: column {part.start() + 1}"
-        if phrases and not is_open:
-            raise _wrong(where, f"{text!r} follows the end of the tree, but a line can have only one tree")
-        if text == "(":
-            if is_open and is_open[-1][0] is None:
-                raise _wrong(where, "a bracket opens where the label of the one before it belongs")
-            is_open.append((None, len(tokens)))
-        elif not is_open:
-            raise _wrong(where, f"{text!r} is outside all brackets")
-        elif text == ")":
-            label, start = is_open.pop()
-            if label is None or start == len(tokens):
-                raise _wrong(where, f"a bracket closes a phrase without a {'label' if label is None else 'word'}")
-            phrases.append(Phrase(label, start, len(tokens)))
-        elif is_open[-1][0] is None:
+        if not is_open and (phrases or text != "("):
+            raise _wrong(where, f"{text!r} is outside the brackets of the line's tree")
+        if is_open and is_open[-1][0] is None:
             if text not in LABELS:
                 raise _wrong(where, f"the label must be one of {', '.join(LABELS)} (got {text!r})")
             is_open[-1] = (text, len(tokens))
+        elif text == "(":
+            is_open.append((None, len(tokens)))
+        elif text == ")":
+            label, start = is_open.pop()
+            if label is None or start == len(tokens):
+                raise _wrong(where, "a bracket closes a phrase without a word")
+            phrases.append(Phrase(label, start, len(tokens)))
         else:
             tokens.append(_ESCAPES.get(text) or text.replace("\\/", "/").replace("\\*", "*"))
     if is_open or not phrases:

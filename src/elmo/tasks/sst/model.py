@@ -30,7 +30,7 @@ class Classifier(LabelModel[LabelledSentence]):
     def __init__(self, settings: ClassifierSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels"; "characters" too if there is a char CNN, which the original model doesn't have."""
         super().__init__(vocabulary["labels"])
-        input_dim = tokens.require_input(settings.character_filters)
+        input_dim = tokens.input_dim + settings.character_filters
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
         size = settings.hidden_size
@@ -85,7 +85,7 @@ class LastState(LabelModel[LabelledSentence]):
         super().__init__(vocabulary["labels"])
         tokens.require_forward("the network 'last_state'")
         self.tokens = tokens
-        hidden = linear(tokens.require_input(), settings.hidden_size)
+        hidden = linear(tokens.input_dim, settings.hidden_size)
         self.head = nn.Sequential(
             hidden, nn.ReLU(), Dropout(settings.pooled_dropout), linear(settings.hidden_size, len(self.labels))
         )

@@ -151,13 +151,9 @@ class FrozenLayers:
 
 def _require_the_models_own_layers(embedder: Embedder) -> None:
     """ConfigError unless a sentence's layers follow from the weights alone, whose hash is all that names a cache."""
-    if embedder.dtype != "float32":
+    if (embedder.dtype, embedder.state) != ("float32", "zero"):
         raise ConfigError(
-            f"an Embedder with dtype {embedder.dtype!r} was given together with a cache, whose folders hold exact "
-            "layers only. Leave out the dtype or the cache."
-        )
-    if embedder.state != "zero":
-        raise ConfigError(
-            f"an Embedder with state {embedder.state!r} was given together with a cache, whose folders hold layers "
-            "that start from zeros only. Leave out the state or the cache."
+            f"an Embedder with dtype {embedder.dtype!r} and state {embedder.state!r} was given together with a cache, "
+            "whose folders hold exact layers that start from zeros only. Leave out the dtype and the state, or the "
+            "cache."
         )

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from elmo.disk.arrays import mapped, read_npz
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import open_regular
-from elmo.disk.sums import SUMS_FILE, has_sums, what_changed, write_sums
+from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.embed.encoder import Encoder, Sentence
 from elmo.errors import OutputError, WeightFileError
 
@@ -70,7 +70,7 @@ class LayerStore:
             return None
         part, layers, start, end = place
         if part in self._unchecked:
-            if changed := what_changed(part):
+            if changed := what_changed(part, needs_sums=True):
                 raise self._damaged(part, changed)
             self._unchecked.remove(part)
         return layers[start:end]
@@ -103,8 +103,6 @@ class LayerStore:
             self._unchecked.remove(part)  # just written, so there is nothing to check
 
     def _open(self, part: Path) -> None:
-        if not has_sums(part):
-            raise self._damaged(part, f"{SUMS_FILE} is missing")
         try:
             with open_regular(part / "index.npz") as file:
                 index = read_npz(file)

@@ -25,7 +25,7 @@ from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import NO_INPUT, TokenSettings
+from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
@@ -191,12 +191,6 @@ class TokenRepresentation(nn.Module):
     def input_dim(self) -> int:
         """Dimensions of `TokenVectors.input`; may be 0."""
         return sum(self.static_dims.values()) + self.elmo_dim("input")
-
-    def require_input(self, own_dim: int = 0) -> int:
-        """`input_dim` and the dimensions of the task's own vectors. Raises ConfigError if there is nothing to read."""
-        if self.input_dim + own_dim == 0:
-            raise ConfigError(NO_INPUT)
-        return self.input_dim + own_dim
 
     def require_forward(self, reader: str) -> None:
         """ConfigError unless the encoder is a language model in the forward direction. `reader`: what needs it."""

@@ -99,10 +99,7 @@ class FitFolder:
             restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
             if learner.average.tensors():
                 learner.average.restore(_read(self._checkpoint / "average.safetensors"))
-            try:
-                position = FitPosition(**read_record(self._checkpoint / "progress.json"))
-            except TypeError:
-                raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
+            position = FitPosition(**read_record(self._checkpoint / "progress.json"))
         forget_records_after(self.metrics_file, "epoch", position.epoch)
         return position
 

@@ -63,15 +63,10 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
     whole = [data.train[place] for place in shared]
     train = task.training(whole, settings)
     if longest := settings.fit.max_length:
-        num_examples = len(train)
         train = [example for example in train if max(map(len, task.sentences(example)), default=0) <= longest]
-        if num_examples and not train:
-            raise ConfigError(
-                f"{files.train}: all {num_examples:,} examples have a sentence of more than {longest} tokens, so "
-                "there is nothing to train on. Raise --max-length."
-            )
     if not train:
-        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
+        within = f" of at most {longest} tokens (--max-length)" if longest else ""
+        raise ConfigError(f"{files.train}: there is no example{within} to train on. Check the file and its settings.")
     return replace(data, train=train, whole=whole, vocabulary=task.trained_vocabulary(data.vocabulary, train))
 
 
