@@ -54,7 +54,7 @@ BAD_TREES = {
     "(3 (2 It)))": r"data:1: column 11: '\)' is outside the brackets",
     "(5 (2 It) (4 good))": "data:1: column 2: the label must be one of 0, 1, 2, 3, 4 .got '5'",
     "(3 (It) (4 good))": "data:1: column 5: the label must be one of .* .got 'It'",
-    "(3 (2 It) ())": r"data:1: column 13: the label must be one of .* .got '\)'",
+    "(3 (2 It) ())": r"data:1: column 12: the label must be one of .* .got '\)'",
     "(3 (2 It) (4))": "data:1: column 13: a bracket closes a phrase without a word",
     "((2 It) (4 good))": r"data:1: column 2: the label must be one of .* .got '\('",
     "It (4 good)": "data:1: column 1: 'It' is outside the brackets",
