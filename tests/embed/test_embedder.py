@@ -312,8 +312,8 @@ def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, 
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        ("a plain string", r"plain string.*list: \[text\]"),
-        (b"bytes", "plain string"),
+        ("a plain string", r"list of sentences is needed.*list: \[text\]"),
+        (b"bytes", "list of sentences is needed"),
         (7, "list of sentences is needed"),
         ([["a"], ["b", 7]], r"sentences\[1\]\[1\] is 7 \(int\)"),
         ([["a"], None], r"sentences\[1\] is None"),

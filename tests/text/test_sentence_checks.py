@@ -93,9 +93,9 @@ class Table:
     [
         ([{"text": "a b", "label": 1}], r"sentences\[0\] must be .*got .* \(dict\)\).*row\['text'\]"),
         ({"text": ["a b"]}, r"sentences must be a list of sentences.* \(dict\)\).*row\['text'\]"),
-        (Table(), r"sentences must be a list of sentences .*\(got a Table\)"),
+        (Table(), r"sentences must be a list of sentences .*Table"),
         (["a b", {"a", "b"}], r"sentences\[1\] must be .* \(set\)\).* no order"),
-        (frozenset(["a b", "c d"]), r"must be a list of sentences .*\(frozenset\)\): a set has no order"),
+        (frozenset(["a b", "c d"]), r"must be a list of sentences .*\(frozenset\)\): .* a set has no order"),
     ],
 )
 def test_names_of_columns_and_keys_are_no_text(checked, sentences, message):
@@ -117,8 +117,7 @@ def test_texts_are_not_taken_for_tokens(checked):
         list(checked([("He left the bank .", "neutral")]))
     with pytest.raises(ConfigError, match=r"a list of texts, such as 'Procter & Gamble Co\.', and"):
         list(checked([["We", "like", "Procter & Gamble Co.", "."]]))
-    with pytest.raises(ConfigError, match=r"array of the shape \(2, 1\).*sentences\[:, 0\]"):
-        list(checked(np.array([["Rain fell"], ["We left"]])))
+    assert list(checked(np.array([["Rain fell"], ["left"]]))) == [["Rain", "fell"], ["left"]]
     legal = [["New York", "Los Angeles"], ["U. S."], ["the old man", "saw", "the big river", "."], ["a. m.", "at", "."]]
     assert list(checked(legal)) == legal
 

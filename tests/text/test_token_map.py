@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.text.vocabulary import BEGINNING_MARK
@@ -60,11 +60,6 @@ def test_boundary_tokens_are_those_of_the_part_that_is_there():
     words = WordMap({"<bos>": 1, "<eos>": 2, "<oov>": 3}, unknown="<oov>", boundary_tokens=("<bos>", "<eos>"))
     assert TokenMap(None, words).boundary_tokens == ("<bos>", "<eos>")
     assert TokenMap(CharacterMap.for_bytes()).boundary_tokens == ("<S>", "</S>")
-
-
-def test_a_map_of_nothing_is_refused():
-    with pytest.raises(ConfigError, match="got neither"):
-        TokenMap(None)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from elmo.errors import TextError, TextWarning
+from elmo.tasks.json_tree import Node, parse_tree
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine, checked_encoding, decoded
 from elmo.text.files.lines import byte_lines
@@ -18,7 +19,6 @@ from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
 from elmo.text.first_look.sample import opened
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.form import DEFAULT_FIELD, form_of
-from elmo.text.formats.json_tree import Node, parse_tree
 from elmo.text.reading.placed import PlacedSentence
 
 E = TypeVar("E")

@@ -61,15 +61,12 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
     listed = list(tokens)
     for position, token in enumerate(listed):
         if not isinstance(token, str):
-            raise ConfigError(
-                f"{name}[{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
-                "empty string is a token too."
-            )
-        if token[-1:] in ("\n", "\r", "\t") and not token.isspace():
-            raise ConfigError(
-                f"{name}[{position}] is {_short(token)}, which ends with a line end or a tab: it would be "
-                "another token than without it. Split lines with line.split(), or strip them before."
-            )
+            why = "but a token is a string. Convert it to one; an empty string is a token too"
+        elif token[-1:] in ("\n", "\r", "\t") and not token.isspace():
+            why = "which ends with a line end or a tab, so it would be another token. Split lines with line.split()"
+        else:
+            continue
+        raise ConfigError(f"{name}[{position}] is {_short(token)}, {why}.")
     if are_texts(listed):
         raise ConfigError(
             f"{name} is a list of texts, such as {shortened(repr(longest(listed)), _LONGEST_SHOWN)}, and each "
@@ -112,14 +109,11 @@ def refuse_without_order(value: Any, name: str, needed: str) -> None:
 
     `name`: what the message calls it; `needed`: what it should be.
     """
-    if isinstance(value, Mapping) or hasattr(value, "columns"):
-        what = "reading it would give the names or columns, not the text. Pass the text in it, for instance row['text']"
-    elif isinstance(value, Set):
-        what = "a set has no order. Pass a list"
-    else:
-        return
-    shown = _short(value) if isinstance(value, Mapping | Set) else f"a {type(value).__name__}"
-    raise ConfigError(f"{name} must be {needed} (got {shown}): {what}.")
+    if isinstance(value, Mapping | Set) or hasattr(value, "columns"):
+        raise ConfigError(
+            f"{name} must be {needed} (got {_short(value)}): of a dict or table its names would be read, and a set has "
+            "no order. Pass the text in it, for instance row['text'], or a list."
+        )
 
 
 def require_place(tokens: Sequence[str], place: int) -> None:
@@ -144,21 +138,18 @@ def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:
 
 
 def _items(sentences: Any) -> Iterator[Any]:
-    if isinstance(sentences, str | bytes):
-        raise ConfigError(
-            f"sentences is the plain string {_short(sentences)}, but a list of sentences is needed, for instance "
-            "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
-        )
     refuse_without_order(sentences, "sentences", "a list of sentences")
     if getattr(sentences, "shape", ())[1:] == (1,):
-        raise ConfigError(
-            f"sentences is an array of the shape {tuple(sentences.shape)}: each text in it would be read as one token. "
-            "Pass its column: sentences[:, 0]."
-        )
-    found = _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
+        sentences = sentences[:, 0]
+    found = (
+        None
+        if isinstance(sentences, str | bytes)
+        else _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
+    )
     if found is None:
         raise ConfigError(
-            f"sentences is {_short(sentences)}, but a list of sentences is needed, each a list of tokens or a string."
+            f"sentences is {_short(sentences)}, but a list of sentences is needed, each a list of tokens or a string, "
+            "for instance [['A', 'first', 'sentence'], 'A second one']. Put one text into a list: [text]."
         )
     return found
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.vocabulary import Beginnings
@@ -72,15 +72,11 @@ class TokenMap:
     characters: CharacterMap | None
     words: WordMap | None = None
 
-    def __post_init__(self) -> None:
-        if self.characters is None and self.words is None:
-            raise ConfigError("a TokenMap needs characters, words or both, but got neither. Pass one of them.")
-
     @property
     def boundary_tokens(self) -> tuple[str, str]:
         """The tokens for begin and end of sentence: `ids(boundary_tokens)` gives their ids."""
         part = self.characters or self.words
-        assert part is not None  # checked when the map was made
+        assert part is not None  # one of the two always is
         return part.boundary_tokens
 
     def ids(self, tokens: Sequence[str]) -> TokenIds:

@@ -69,7 +69,7 @@ def test_columns_of_every_kind_are_read(read, text, settings):
 
 
 def test_a_column_that_counts_the_tokens_is_told(read):
-    with pytest.raises(TextError, match="column 1 counts .*Use --token-column 2"):
+    with pytest.raises(TextError, match="column 1 counts .*--token-column N"):
         read("1\tAnna\tPER_B\n2\tsang\t-\n")
 
 

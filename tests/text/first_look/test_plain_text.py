@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from elmo.text.first_look.plain_text import why_not_plain
+from elmo.text.first_look.sample import look_at
+from elmo.text.reading.settings import Reading
 
 OTHER_FORMS = json.loads(Path(__file__).with_name("other_forms.json").read_text(encoding="utf-8"))
 """Small files with more than words, in forms that people publish or export, with own words."""
@@ -77,3 +79,21 @@ def test_nothing_is_told_of_prose(text):
 )
 def test_what_is_told(text, told):
     assert why_not_plain([text]) == told
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        (["나/NP + 는/JX 밥/NNG + 을/JKO 먹/VV + 다/EF"], "is read as text, but 43% of its tokens are neither words"),
+        (["Thousands", "of", "demonstrators", "marched"] * 5, "has one word in each line or row"),
+        ([["rain"] * 1000], "has sentences of 1,000 tokens and more"),
+    ],
+)
+def test_rows_of_another_form_are_pointed_out(rows, what):
+    (warning,) = look_at(rows, Reading(), "t.csv").warnings()
+    assert f"t.csv {what}" in warning
+
+
+def test_words_of_columns_and_chinese_lines_without_spaces_are_not_called_lone_words():
+    assert look_at([["Rain"], ["fell"]] * 20, Reading()).warnings() == []
+    assert look_at(["我没有心"] * 20, Reading()).warnings() == []

@@ -69,8 +69,8 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "WNUT": ("emerging.test.annotated", _tagged("{w}\t{n}"), RIGHT),
     "Label Studio": ("ls.conll", "-DOCSTART- -X- O\n" + _tagged("{w} -X- _ {n}"), RIGHT),
     "parts of speech": ("pos.txt", _tagged("{w}\t{p}"), RIGHT),
-    "tags before tokens": ("first.txt", _tagged("{n} {w}"), r"column 1 has tags .* Use --format conll --field 2"),
-    "GermEval": ("NER-de.txt", "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"), r"column 1 counts .*--field 2"),
+    "tags before tokens": ("first.txt", _tagged("{n} {w}"), r"column 1 has tags .*--format conll --field N"),
+    "GermEval": ("NER-de.txt", "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"), r"column 1 counts .*--field N"),
     "GermEval as .tsv": (
         "de.tsv",
         "#\tu [1]\n" + _tagged("{i}\t{w}\t{n}\tO"),
@@ -95,7 +95,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "CoNLL-2009": (
         "a.conll09",
         _rows("{}", "lemma", "plemma", separator="\t", count_from=1, width=14),
-        r"Use --format conll --field 2",
+        r"--format conll --field N",
     ),
     "CoNLL-2012": (
         "a.v4_gold_conll",
@@ -114,7 +114,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "CoNLL-2012 without its documents": (
         "b.conll",
         _rows("d", "0", "9", "{}", "X", "*", "-", "-"),
-        r"column 1 is 'd' in every row.*--field 4",
+        r"column 1 is 'd' in every row.*--field N",
     ),
     "LitBank": (
         "l.conll",

@@ -1,7 +1,7 @@
 // A typed text as a model reads it, and what in it would make the model's vectors poor: elmo.text.reading.as_trained and
 // elmo.text.first_look for one text.
 
-import { BLANK, SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
+import { SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
 import { counted, mostCommon, percent, whyNotPlain } from "./plain_text.js";
 import { repr } from "./requests.js";
 
@@ -9,20 +9,7 @@ const QUOTES = { "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u
 const DASHES = { "\u2013": "--", "\u2014": "--", "\u2015": "--", "\u2212": "-" };
 const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
 
-const NOT_DIGIT = "[\\p{L}\\p{Nl}\\p{No}]";
-const REMAINS = [
-  ["tags of HTML", /<\/(?:p|i|b|u|a)>|<\/?(?:br|em|strong|span|div|li|ul|ol|h[1-6])(?![\p{L}\p{N}_])[^<>]{0,99}>/u, "remove them"],
-  ["entities of HTML", /&(?:amp|lt|gt|quot|nbsp|apos|#\p{Nd}{2,6}|#x[0-9a-fA-F]{2,5});/u, "in Python html.unescape(text) reads them"],
-  ["pieces of a subword tokenizer", new RegExp(`(?<![^${BLANK}])(?:\\u2581${NOT_DIGIT}[^${BLANK}]*|##${NOT_DIGIT}[\\p{L}\\p{N}_]*)|${NOT_DIGIT}@@(?![^${BLANK}])`, "u"), "join them, or take the text before that tokenizer"],
-  ["marks of entities", /<\/?e[12]>/u, "remove them"],
-  ["links of Markdown", /\]\(https?:\/\//u, "pandoc -t plain FILE writes the text alone"],
-  ["markup of a wiki", /\{\{[^{}]+\}\}|\[\[[^\[\]]+\]\]/u, "extract the text, for instance with WikiExtractor"],
-  ["the license of Project Gutenberg", /\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK/u, "cut off what comes before and after the book"],
-  ["letters decoded wrongly", /â€[\u0080-\u009f™œž¦“”˜"]|Ã[\u0080-\u00a9\u00ab-\u00bf]/u, "read the file that they come from as UTF-8"],
-];
-
 const COMMON_WORDS = 1000, LEAST_SHARE_OF_COMMON = 0.12, FEWEST_WORDS = 30, FEWEST_LETTERS = 8, LEAST_SHARE_OF_SCRIPT = 0.05;
-const ENGLISH_WORDS = new Set(["the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"]);
 const HAS_LETTER = /\p{L}/u, IS_WORD = /^\p{L}+$/u, IS_ASCII = /^[\x00-\x7f]*$/;
 // The first word of a letter's name in Unicode, which JavaScript doesn't have, by its script.
 const SCRIPTS = {
@@ -58,7 +45,7 @@ export class FirstLook {
   warnings(text, tokens) {
     const raw = words(text);
     return [
-      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onRemains(raw), onForm(text), this.onLanguage(tokens.map(composed)),
+      onComposition(raw), this.onMarks(raw), this.onSpecialTokens(raw), onForm(text), this.onLanguage(tokens.map(composed)),
     ].filter(Boolean);
   }
 
@@ -80,9 +67,7 @@ export class FirstLook {
     const lettered = tokens.filter((token) => HAS_LETTER.test(token));
     const why = this.vocabulary.length ? this.byScript(lettered) ?? this.byCommonWords(lettered) : null;
     if (!why) return null;
-    const bundled = bundledModelFor(lettered);
-    const remedy = bundled ? `The bundled model ${bundled} has read its language.` : "Use a model of its language; 'elmo models' lists them.";
-    return `the text is not in the model's language: ${why}. Its vectors will be poor. ${remedy}`;
+    return `the text is not in the model's language: ${why}. Its vectors will be poor. Use a model of its language; 'elmo models' lists them.`;
   }
 
   byScript(tokens) {
@@ -115,18 +100,6 @@ const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUp
 function onForm(text) {
   const why = whyNotPlain(text);
   return why && `the text is read as text, but ${why}. ELMo reads tags, marks and numbers as words. If it is a table or has columns, name its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md).`;
-}
-
-function onRemains(raw) {
-  const text = raw.join(" ");
-  const found = REMAINS.flatMap(([what, pattern, step]) => { const one = pattern.exec(text); return one ? [`${what} (${repr(one[0])}: ${step})`] : []; });
-  return found.length ? `the text has ${found.join(", ")}. ELMo reads them as words: each gets a vector, and changes those of the words beside it. Clean the text first.` : null;
-}
-
-function bundledModelFor(tokens) {
-  const scripts = scriptsOf(tokens);
-  if (scripts.size && mostCommon(scripts)[0][0] === "HANGUL") return "small-ko";
-  return tokens.length && tokens.filter((word) => ENGLISH_WORDS.has(word.toLowerCase())).length / tokens.length > 0.15 ? "small-en" : null;
 }
 
 const composed = (text) => text.normalize("NFC");

@@ -16,11 +16,11 @@ from typing import Any, Literal
 from elmo.errors import TextError
 from elmo.tasks.coref.conll import BEGIN, conll_documents
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, require_own_key
+from elmo.tasks.json_tree import Node
 from elmo.tasks.lines import labelled_lines, of_own_names, records, reporting, skipping
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.formats.json_tree import Node
 from elmo.text.formats.structure import format_of_lines
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import split_sentences

@@ -16,12 +16,12 @@ from typing import Literal
 
 from elmo.errors import TextError
 from elmo.setting_checks import Chance
+from elmo.tasks.json_tree import Node
 from elmo.tasks.lines import labelled_lines, nothing_in, records, reporting, skipping
 from elmo.tasks.settings import FitSettings, LabelSettings, Size, TaskSettings
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.json_tree import Node
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.reading.settings import AUTO
 from elmo.text.tokenizer import tokenizer

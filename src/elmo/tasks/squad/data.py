@@ -19,12 +19,12 @@ from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
 from elmo.process.text_table import shortened
+from elmo.tasks.json_tree import Node, parse_tree
 from elmo.tasks.lines import labelled_lines, nothing_in, of_own_names, records, reporting, skipping
 from elmo.tasks.squad.tokens import ReaderSettings, TokenizedText, TokenSpan, tokenized
 from elmo.tasks.task import TextReading
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.json_tree import Node, parse_tree
 
 _SHOWN = 40
 

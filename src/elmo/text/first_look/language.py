@@ -23,10 +23,6 @@ _FEWEST_WORDS = 30
 _FEWEST_LETTERS = 8
 # Of the letters in the vocabulary of small-ko 1.6% are Latin: names and abbreviations in an encyclopedia.
 _LEAST_SHARE_OF_SCRIPT = 0.05
-# The bundled models, and signs that a text is in their language.
-_KOREAN, _ENGLISH = "small-ko", "small-en"
-_ENGLISH_WORDS = frozenset({"the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"})
-_LEAST_SHARE_OF_ENGLISH = 0.15
 
 
 class Language:
@@ -93,16 +89,6 @@ class Language:
             f"{share:.0%} of its words are among the {_COMMON_WORDS:,} most frequent words of the model's vocabulary; "
             "in the model's language far more would be"
         )
-
-
-def bundled_model_for(sentences: Iterable[Sequence[str]]) -> str | None:
-    """The bundled model of the sentences' language, if there is one."""
-    words = [word for sentence in sentences for word in sentence if any(map(str.isalpha, word))]
-    scripts = _scripts(words)
-    if scripts and scripts.most_common(1)[0][0] == "HANGUL":
-        return _KOREAN
-    is_english = words and sum(word.lower() in _ENGLISH_WORDS for word in words) / len(words) > _LEAST_SHARE_OF_ENGLISH
-    return _ENGLISH if is_english else None
 
 
 def _scripts(words: Iterable[str]) -> Counter[str]:

@@ -7,7 +7,7 @@ In JavaScript it is explorer/local/plain_text.js.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
@@ -25,6 +25,9 @@ _FEWEST_LINES = 4
 _MOST_ODD = 0.3
 _MOST_LINES = 0.5
 _LONGEST_EXAMPLE = 40
+# Fewer lines may have one word each by chance, and no sentence is as long.
+_FEWEST_ALONE = 20
+_MOST_TOKENS = 1000
 
 
 def why_not_plain(texts: Iterable[str]) -> str | None:
@@ -48,6 +51,29 @@ def why_not_plain(texts: Iterable[str]) -> str | None:
         if count > most and not _COUNTED.fullmatch(shape):
             example = next(first for first in firsts if _DIGITS.sub("0", first) == shape)
             return _told(count, len(lines), "lines begin alike with a number", example)
+    return None
+
+
+def other_form(texts: Sequence[str], sentences: Sequence[Sequence[str]], name: str, *, are_lines: bool) -> str | None:
+    """The warning about texts that hold more than words, or less than sentences; None: nothing shows that they do.
+
+    `sentences`: tokens; `name`: of the text; `are_lines`: whether the texts are the lines or rows of a file.
+    """
+    if why := why_not_plain(texts):
+        return (
+            f"{name} is read as text, but {why}. ELMo reads tags, marks and numbers as words. If it is a table or has "
+            "columns, name its form, such as --format tsv --field 2; else write its text into a file of its own "
+            "(docs/text-files.md)."
+        )
+    filled = [text for text in texts if text.strip()]
+    if are_lines and len(filled) >= _FEWEST_ALONE and max(map(len, sentences)) == 1:
+        return (
+            f"{name} has one word in each line or row, which is read as a sentence of its own, without context. If "
+            "they are the words of sentences, write a sentence per line, or use --format conll."
+        )
+    fewest = min((len(sentence) for sentence in sentences if sentence), default=0)
+    if fewest >= _MOST_TOKENS:
+        return f"{name} has sentences of {fewest:,} tokens and more. Check that a line end or a blank line ends each."
     return None
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from elmo.errors import TextWarning
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
-from elmo.text.first_look.language import Language, bundled_model_for
-from elmo.text.first_look.remains import other_form, remains_in
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.plain_text import other_form
 from elmo.text.formats.fasta import FastaRecord
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, as_example, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
@@ -95,7 +95,6 @@ class FirstLook:
             "composition": self._on_composition(composes),
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
-            "remains": self._on_remains(),
             "form": None
             if self.is_fasta
             else other_form(self.texts, self.sentences, self.name, are_lines=self.num_lines > 0),
@@ -164,14 +163,6 @@ class FirstLook:
             "padding and sentence boundaries are added as they are needed."
         )
 
-    def _on_remains(self) -> str | None:
-        if not (found := remains_in(" ".join(self.words))):
-            return None
-        return (
-            f"{self.name} has {', '.join(found)}. ELMo reads them as words: each gets a vector, and changes those of "
-            "the words beside it. Clean the text first."
-        )
-
     def _on_proteins(self, language: Language) -> str | None:
         letters = {letter for sentence in self.sentences for letter in sentence}
         if language.has_words:
@@ -196,11 +187,7 @@ def foreign_warning(
     """
     if not (why := language.why_foreign(sentences)):
         return None
-    remedy = other_model
-    if bundled := bundled_model_for(sentences):
-        remedy = f"The bundled model {bundled} has read its language."
-        remedy = remedy if other_model == OTHER_MODEL else f"{other_model.rstrip('.')}. {remedy}"
-    return f"{name} is not in the model's language: {why}. Its vectors will be poor. {remedy}"
+    return f"{name} is not in the model's language: {why}. Its vectors will be poor. {other_model}"
 
 
 def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") -> FirstLook:

@@ -34,6 +34,7 @@ _NAMED = re.compile(r"#\s*[\w.:-]+\s*=(?:\s|$)")
 SPAN_TAG = re.compile(r"O|[BIELUSM][-_]\S+")
 # Of the words of a treebank without its text, so many at least are "_".
 _WITHHELD = 0.9
+_FEWEST_ALIKE = 4
 _NUMBER = re.compile(r"[0-9]{1,9}")
 # CoNLL-U's IDs of multiword tokens and empty nodes.
 _PART_OF_COUNT = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")
@@ -207,52 +208,24 @@ def words_alone(sentence: ColumnSentence) -> ColumnSentence:
     return replace(sentence, rows=rows, lines=lines)
 
 
-def why_not_words(sentences: Iterable[Sequence[Sequence[str]]], column: int) -> str | None:
-    """What shows that the words aren't in `column`, from 0, of these rows; None: nothing does."""
-    values = [[row[column] for row in rows] for rows in sentences if rows and column < len(rows[0])]
-    distinct = {value for sentence in values for value in sentence}
-    if any(len(sentence) > 1 for sentence in values) and _count_on(values):
-        return f"counts ({', '.join(values[0][:3])}{', ...' if len(values[0]) > 3 else ''})"
-    if len(distinct) == 1 and sum(map(len, values)) > 1:
-        return f"is {next(iter(distinct))!r} in every row"
-    if len(distinct) > 1 and all(SPAN_TAG.fullmatch(value) for value in distinct):
-        return f"has tags ({', '.join(sorted(distinct)[:3])})"
-    return None
-
-
-def column_of_words(sentences: Sequence[Sequence[Sequence[str]]]) -> int | None:
-    """The first column, from 0, that could hold the words of these rows; None: there is no such column."""
-    num_columns = min((len(rows[0]) for rows in sentences if rows), default=0)
-    for column in range(num_columns):
-        values = [row[column] for rows in sentences for row in rows]
-        if not why_not_words(sentences, column) and not all(map(_NUMBER.fullmatch, values)):
-            return column
-    return None
-
-
 def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str, flag: str) -> None:
-    """TextError if `column`, from 0, of a file's first sentences can't hold its words and another one can, or if the
-    words were taken out of it. `flag`: names another column.
-    """
-    require_kept_words(sentences, column, name)
-    why = why_not_words(sentences, column)
-    likely = column_of_words(sentences) if why else None
-    if likely is not None:
-        shown = " ".join(row[likely] for row in next(rows for rows in sentences if rows)[:4])
-        raise TextError(
-            f"{name}: column {column + 1} {why}, so its cells aren't the words; those of column {likely + 1} begin "
-            f"with: {shown}. Use {flag} {likely + 1}, or the column that has the words."
-        )
-
-
-def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str) -> None:
-    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere."""
-    values = [row[column] for rows in sentences for row in rows if column < len(row)]
-    if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
-        raise TextError(
-            f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
-            "are for reasons of licence. Its README explains where to get the text and how to merge it."
-        )
+    """TextError if `column`, from 0, of a file's first sentences can't hold its words. `flag`: names another column."""
+    values = [[row[column] for row in rows] for rows in sentences if rows and column < len(rows[0])]
+    words = [value for sentence in values for value in sentence]
+    distinct = sorted({*words})
+    if len(words) > 1 and sum(set(word) == {"_"} for word in words) >= _WITHHELD * len(words):
+        why = "is '_', as in a treebank distributed without its text (its README tells how to add it)"
+    elif any(len(sentence) > 1 for sentence in values) and _count_on(values):
+        why = f"counts ({', '.join(words[:3])}, ...)"
+    elif len(distinct) == 1 and len(words) >= _FEWEST_ALIKE:
+        why = f"is {distinct[0]!r} in every row"
+    elif len(distinct) > 1 and all(map(SPAN_TAG.fullmatch, distinct)):
+        why = f"has tags ({', '.join(distinct[:3])})"
+    else:
+        return
+    raise TextError(
+        f"{name}: column {column + 1} {why}, so its cells aren't the words. Name the column that has them: {flag} N."
+    )
 
 
 def _count_on(sentences: Iterable[Sequence[str]]) -> bool:

@@ -24,6 +24,7 @@ _ODD = re.compile(r"[^A-Za-z*.~_-]")
 _INNER_STOP = re.compile(r"\*(?=[^*])")
 _LEFT_OUT = str.maketrans("", "", "-.~_* \t")
 _LONGEST_ID = 1000
+_PIR = re.compile(r"(?:[PFDRN][1-3LC]|XX);")
 
 
 class FastaRecord(list[str]):
@@ -77,6 +78,8 @@ class _Reader:
         self._is_bad, self._letters, self._size, self._blank, self._stop = False, [], 0, 0, 0
         if not self._id:
             self._tell(number, "the header has no id after '>'. Give the protein one")
+        elif _PIR.match(self._id):
+            self._tell(number, f"{self._id!r:.60} begins a record of PIR, with a title below it. Convert it to FASTA")
         elif len(self._id) > _LONGEST_ID or self._id == "." or "\0" in self._id:
             what = f"{self._id!r:.60} can't be an id: it is '.', has a NUL in it or more than {_LONGEST_ID} characters"
             self._tell(number, f"{what}. Give the protein another")

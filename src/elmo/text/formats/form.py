@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from elmo.errors import ConfigError
 from elmo.setting_checks import require_value
 from elmo.text.files.decoding import require_text
 from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import Format, FormatChoice, format_of_name, is_file, is_stream, text_name
 from elmo.text.files.unpacking import PARQUET
-from elmo.text.formats.columns import column_sentences, require_kept_words, require_words
+from elmo.text.formats.columns import column_sentences, require_words
 from elmo.text.formats.conllu import column_of_forms
 from elmo.text.formats.json_array import is_array
 from elmo.text.formats.structure import format_of_lines
@@ -89,18 +88,15 @@ def form_of_lines(
     if form.format == "conll":
         return _with_words(form, lines, name)
     if form.format == "conllu":
-        require_kept_words(_rows(lines, name), column_of_forms(lines), name)
+        require_words(_rows(lines, name), column_of_forms(lines), name, "--format conll --field")
     return replace(form, separator=separator_of(lines, field, name)) if form.format == "csv" else form
 
 
 def _checked(choice: FormatChoice, path: Path | str) -> Format | None:
     """The format that was given; None: "auto"."""
     require_value("format", choice, FormatChoice)
-    if choice not in ("auto", "jsonl") and Path(path).suffix.lower() == PARQUET:
-        raise ConfigError(
-            f"format is {choice!r}, but {path} is a Parquet file, which is read by its rows. Leave the format out, and "
-            "name the column with --field."
-        )
+    if Path(path).suffix.lower() == PARQUET:
+        return "jsonl"  # which is what it is unpacked to
     return None if choice == "auto" else choice
 
 

@@ -9,8 +9,6 @@ from elmo.errors import TextError
 from elmo.process.text_table import shortened
 from elmo.text.word_list import has_surrogate
 
-# SQuAD's training file has 30 MB; this is a file of another kind.
-_MAX_CHARACTERS = 1 << 30
 _MEMBERS_SHOWN = 10
 _CHECK_LAYOUT = "Check its layout"
 
@@ -87,17 +85,9 @@ class Node:
 
 def parse_tree(rows: Iterable[str], source: str) -> Node:
     """The JSON value in the lines of a file called `source`. Raises TextError with the line."""
-    lines, size = [], 0
-    for line in rows:
-        lines.append(line)
-        size += len(line) + 1
-        if size > _MAX_CHARACTERS:
-            raise TextError(
-                f"{source}: has more than {_MAX_CHARACTERS:,} characters, but such a file is read as a whole. Check "
-                "the path: SQuAD's training file has 30 million."
-            )
+    lines = list(rows)
     try:
-        return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), source, "")
+        return Node(json.loads("\n".join(lines)), source, "")
     except json.JSONDecodeError as error:
         raise TextError(
             f"{source}{f':{error.lineno}' if len(lines) > 1 else ''}: is not valid JSON ({error.msg} at column "
@@ -105,12 +95,3 @@ def parse_tree(rows: Iterable[str], source: str) -> Node:
         ) from None
     except (RecursionError, ValueError) as error:
         raise TextError(f"{source}: is JSON that can't be used: {error}. Get the file again.") from None
-
-
-def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) != len(members):
-        names = [name for name, _ in members]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the member {twice!r} occurs twice in one object")
-    return found
