@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 from elmo.setting_checks import require_value
 from elmo.text.files.decoding import BadLine, checked_encoding, decoded
@@ -18,23 +18,10 @@ Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
 
 
-class ReadOptions(TypedDict, total=False):
-    """The keywords of `rows_and_form`, with its defaults."""
-
-    encoding: str
-    errors: OnBadText
-    on_bad_line: BadLine | None
-    require_content: bool
-    on_bytes: Callable[[int], object] | None
-    format: FormatChoice
-    field: str
-
-
-def read_sentences(
-    path: Path | str, *, tokenize: Tokenize = str.split, **options: Unpack[ReadOptions]
-) -> Iterator[list[str]]:
+def read_sentences(path: Path | str, *, tokenize: Tokenize = str.split, **options: Any) -> Iterator[list[str]]:
     """The sentences of `path`, in constant memory; a blank line is `[]`.
 
+    `options`: those of `rows_and_form`.
     `path`: plain text, or packed when it ends in .gz, .xz, .bz2 or .zst; "-" is standard input (not packed). A pipe
     is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a

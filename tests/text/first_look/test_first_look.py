@@ -110,13 +110,13 @@ def test_letters_that_are_taken_apart_are_warned_of():
     composed = "나는 어제 친구를 만났다 .\ncafé"
     look = look_at(unicodedata.normalize("NFD", composed).splitlines(), Reading(tokenizer="whitespace"), "text.txt")
     (warning,) = look.warnings(vocabulary("small-ko"))
-    assert "has 5 words that are not in Unicode's composed form (NFC): '나는' is 5 characters there and 2 in" in warning
+    assert "has 5 words, such as '나는', that are not in Unicode's composed form (NFC)" in warning
     assert warning.endswith("It is read in NFC.")
     (warning,) = look.warnings(composes=False)
     assert "unicodedata.normalize('NFC', text)" in warning
     assert look_at(composed.splitlines(), Reading(tokenizer="whitespace")).warnings() == []
     (warning,) = look_at(["5 \u212b wide"], Reading(tokenizer="whitespace"), "text.txt").warnings()
-    assert "1 words that are not in" in warning and "'\u00c5' has U+212B there and U+00C5 in NFC" in warning
+    assert "1 words, such as '\u00c5', that are not in" in warning
 
 
 @pytest.mark.parametrize("text", ["나는,갔다." * 900, "naïve,café" * 900, "=".join(["##piece", *["@@piece"] * 900])])

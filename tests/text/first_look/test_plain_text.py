@@ -86,7 +86,6 @@ def test_what_is_told(text, told):
     [
         (["나/NP + 는/JX 밥/NNG + 을/JKO 먹/VV + 다/EF"], "is read as text, but 43% of its tokens are neither words"),
         (["Thousands", "of", "demonstrators", "marched"] * 5, "has one word in each line or row"),
-        ([["rain"] * 1000], "has sentences of 1,000 tokens and more"),
     ],
 )
 def test_rows_of_another_form_are_pointed_out(rows, what):

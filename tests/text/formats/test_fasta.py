@@ -112,10 +112,11 @@ def test_spans_count_the_residues_that_are_read(tmp_path):
         (">P1\nMKT\n>P2\n-*\n", r"p\.fasta:3: the protein 'P2' has no letters"),
         (">a/b\nMKT\n>P1\nM\n>a_b x\nGGS\n", r"p\.fasta:5: the id 'a_b' is that of line 1 too"),
         (">P1\nMKT\n\nGGS\n", r"p\.fasta:4: .*after a blank line, 3"),
-        (">P1\nMKT*\nGGS\n", r"p\.fasta:3: .*after the stop '\*' of line 2"),
-        (">P1\nMK\nMK*GGS\n", r"p\.fasta:3: .*stop '\*', letter 3"),
+        (">P1\nMKT*\nGGS\n", r"p\.fasta:3: .*after the stop '\*'"),
+        (">P1\nMK\nMK*GGS\n", r"p\.fasta:3: .*after the stop '\*'"),
         (">P1\n1 MKTAY\n", r"p\.fasta:2: '1' is not a letter"),
         (">P1\nMKТ\n", r"p\.fasta:2: 'Т' is not a letter"),  # a Cyrillic one
+        (">P1;CRAB\nA title.\nMKT*\n", r"p\.fasta:1: 'P1;CRAB' begins a record of PIR"),
         (">.\nMKT\n", r"p\.fasta:1: '\.' can't be an id"),
     ],
 )

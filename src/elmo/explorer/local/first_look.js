@@ -90,12 +90,8 @@ export class FirstLook {
 function onComposition(raw) {
   const found = raw.filter((word) => composed(word) !== word);
   if (!found.length) return null;
-  const word = [...found[0]], short = [...composed(found[0])], at = word.findIndex((character, i) => character !== short[i]);
-  const difference = word.length !== short.length ? `is ${word.length} characters there and ${short.length}` : `has ${codePoint(word[at])} there and ${codePoint(short[at])}`;
-  return `the text has ${found.length.toLocaleString("en")} words that are not in Unicode's composed form (NFC): ${repr(short.join(""))} ${difference} in NFC, which models are trained on. It is read in NFC.`;
+  return `the text has ${found.length.toLocaleString("en")} words, such as ${repr(composed(found[0]))}, that are not in Unicode's composed form (NFC), which models are trained on. It is read in NFC.`;
 }
-
-const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 function onForm(text) {
   const why = whyNotPlain(text);

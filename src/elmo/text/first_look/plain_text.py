@@ -25,9 +25,8 @@ _FEWEST_LINES = 4
 _MOST_ODD = 0.3
 _MOST_LINES = 0.5
 _LONGEST_EXAMPLE = 40
-# Fewer lines may have one word each by chance, and no sentence is as long.
+# Fewer lines may have one word each by chance.
 _FEWEST_ALONE = 20
-_MOST_TOKENS = 1000
 
 
 def why_not_plain(texts: Iterable[str]) -> str | None:
@@ -71,9 +70,6 @@ def other_form(texts: Sequence[str], sentences: Sequence[Sequence[str]], name: s
             f"{name} has one word in each line or row, which is read as a sentence of its own, without context. If "
             "they are the words of sentences, write a sentence per line, or use --format conll."
         )
-    fewest = min((len(sentence) for sentence in sentences if sentence), default=0)
-    if fewest >= _MOST_TOKENS:
-        return f"{name} has sentences of {fewest:,} tokens and more. Check that a line end or a blank line ends each."
     return None
 
 

@@ -117,20 +117,14 @@ class FirstLook:
         words = [word for word in self.words if composed(word)[1] is not None]
         if not words:
             return None
-        word, short = words[0], composed(words[0])[0]
-        if len(word) != len(short):
-            difference = f"is {len(word)} characters there and {len(short)}"
-        else:
-            there, here = next(pair for pair in zip(word, short, strict=True) if pair[0] != pair[1])
-            difference = f"has U+{ord(there):04X} there and U+{ord(here):04X}"
         what_then = (
             "It is read in NFC."
             if composes
             else "Their vectors will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
         )
         return (
-            f"{self.name} has {len(words):,} words that are not in Unicode's composed form (NFC): "
-            f"{as_example(short)!r} {difference} in NFC, which models are trained on. {what_then}"
+            f"{self.name} has {len(words):,} words, such as {as_example(composed(words[0])[0])!r}, that are not in "
+            f"Unicode's composed form (NFC), which models are trained on. {what_then}"
         )
 
     def _on_marks(self, language: Language) -> str | None:

@@ -70,12 +70,12 @@ class _Reader:
         self._is_bad = False
         self._letters: list[str] = []
         self._size = 0
-        self._blank = self._stop = 0
-        """The last line that was blank, or ended with a stop; 0: none since the header."""
+        self._blank = 0
+        """The last line that was blank; 0: none since the header."""
 
     def begin(self, number: int, header: str) -> None:
         self._id, self._line = next(iter(header[1:].split()), ""), number
-        self._is_bad, self._letters, self._size, self._blank, self._stop = False, [], 0, 0, 0
+        self._is_bad, self._letters, self._size, self._blank = False, [], 0, 0
         if not self._id:
             self._tell(number, "the header has no id after '>'. Give the protein one")
         elif _PIR.match(self._id):
@@ -99,8 +99,7 @@ class _Reader:
         elif why := self._wrong(number, letters):
             self._tell(number, why)
         else:
-            self._stop = number if letters.endswith("*") else 0
-            self._letters.append(letters.translate(_LEFT_OUT).upper())
+            self._letters.append(letters)
             self._size += len(letters)
 
     def _wrong(self, number: int, letters: str) -> str | None:
@@ -108,21 +107,17 @@ class _Reader:
             return "there are letters before the first header. Begin the record with a line '>ID'"
         if self._blank:
             return f"the sequence goes on after a blank line, {self._blank}: is a header missing? Add it, or join them"
-        if self._stop:
-            return f"the sequence goes on after the stop '*' of line {self._stop}. Cut it there, or write X for '*'"
         if odd := _ODD.search(letters):
             return f"{odd.group()!r} is not a letter of a sequence. Write each residue as a letter"
-        if stop := _INNER_STOP.search(letters):
-            return (
-                f"the sequence goes on after the stop '*', letter {stop.start() + 1}. Cut it there, or write X for it"
-            )
+        if self._letters[-1:] and self._letters[-1].endswith("*") or _INNER_STOP.search(letters):
+            return "the sequence goes on after the stop '*'. Cut it there, or write X for it"
         if self._size + len(letters) > max_line_bytes():
             return f"the sequence has more than {max_line_bytes():,} letters, which no protein has. Cut it"
         return None
 
     def ended(self) -> Iterator[FastaRecord]:
         """The record, if there is one, and it is sound."""
-        letters = "".join(self._letters)
+        letters = "".join(self._letters).translate(_LEFT_OUT).upper()
         if self._line and not self._is_bad and not letters:
             self._tell(
                 self._line, f"the protein {self._id!r:.60} has no letters. Add its sequence, or take the header out"
