@@ -97,13 +97,12 @@ def print_first_look(
     *,
     quiet: bool,
     other_model: str = OTHER_MODEL,
-    composes: bool = True,
 ) -> None:
     """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
     for note in (look.note, look.note_on_sentences):
         if note and not quiet:
             print(f"note: {note}", file=sys.stderr)
-    for warning in look.warnings(vocabulary, other_model, composes=composes):
+    for warning in look.warnings(vocabulary, other_model):
         print(f"warning: {warning}", file=sys.stderr)
 
 

@@ -112,8 +112,6 @@ def test_letters_that_are_taken_apart_are_warned_of():
     (warning,) = look.warnings(vocabulary("small-ko"))
     assert "has 5 words, such as '나는', that are not in Unicode's composed form (NFC)" in warning
     assert warning.endswith("It is read in NFC.")
-    (warning,) = look.warnings(composes=False)
-    assert "unicodedata.normalize('NFC', text)" in warning
     assert look_at(composed.splitlines(), Reading(tokenizer="whitespace")).warnings() == []
     (warning,) = look_at(["5 \u212b wide"], Reading(tokenizer="whitespace"), "text.txt").warnings()
     assert "1 words, such as '\u00c5', that are not in" in warning

@@ -139,11 +139,5 @@ def test_letters_behind_a_line_that_cannot_be_decoded_are_nobodys(tmp_path):
     assert (rows, listed) == ([(5, list("AAA"))], [3])
 
 
-def test_a_sequence_without_an_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("elmo.text.files.lines._LINE_BYTES", 1000)
-    with pytest.raises(TextError, match=r"p\.fasta:12: the sequence has more than 1,000 letters"):
-        records(tmp_path, ">P1\n" + ("A" * 99 + "\n") * 20)
-
-
 def test_only_slashes_are_written_otherwise_in_a_file():
     assert dataset_name("sp|P1.2|A/B") == "sp|P1.2|A_B"

@@ -10,7 +10,6 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import TextError
-from elmo.text.files import lines
 from elmo.text.formats.json_array import array_as_lines
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading
@@ -59,12 +58,6 @@ def test_what_is_not_an_array_is_refused_with_its_line(content, message):
 def test_an_element_on_many_lines_is_read_once_it_is_whole():
     long = [{"ids": list(range(5000)), "text": "a"}, {"text": "b"}]
     assert elements(json.dumps(long, indent=1)) == long
-
-
-def test_an_element_longer_than_a_line_may_be_is_refused(monkeypatch):
-    monkeypatch.setattr(lines, "_LINE_BYTES", 100)
-    with pytest.raises(TextError, match="a.json:2: .*more than 100 bytes"):
-        elements('[\n{"ids": [\n' + "1,\n" * 100)
 
 
 def test_rows_are_numbered_by_their_elements_and_bad_ones_skipped(tmp_path):

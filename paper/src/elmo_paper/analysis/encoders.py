@@ -139,7 +139,7 @@ class _Looking(WithAverage):
             rest = iter(sentences)
             first = [list(sentence) for sentence in islice(rest, LINES_LOOKED_AT)]
             look = look_at(first, Reading(plain_quotes=False))
-            for warning in look.warnings(self._vocabulary, composes=False):
+            for warning in look.warnings(self._vocabulary):
                 warnings.warn(warning, TextWarning, stacklevel=2)
             sentences = chain(first, rest)
         return super().embed_iter(sentences)

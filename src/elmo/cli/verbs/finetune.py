@@ -77,7 +77,7 @@ def _warn_of_data(data: "TrainingData") -> None:
     types, shard = data.types(), data.shards("train")[0]
     first = [[types[it] for it in shard.sentence(place)] for place in range(min(LINES_LOOKED_AT, shard.num_sentences))]
     look = look_at(first, Reading(plain_quotes=False), str(data.folder))
-    print_first_look(look, data.vocabulary.words, quiet=True, other_model=_OTHER_VOCABULARY, composes=False)
+    print_first_look(look, data.vocabulary.words, quiet=True, other_model=_OTHER_VOCABULARY)
 
 
 def _table(found: "Trained") -> str:

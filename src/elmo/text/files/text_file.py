@@ -43,7 +43,7 @@ def text_name(path: Path | str) -> str:
 
 
 def check_is_text_file(path: Path | str) -> None:
-    """Raises TextError unless `path` is "-", or something to read that is no folder, for this user."""
+    """Raises TextError unless `path` is "-", or something to read that is no folder."""
     if str(path) == STDIN:
         _require_open_stdin()
         return
@@ -53,8 +53,6 @@ def check_is_text_file(path: Path | str) -> None:
         raise TextError(_missing(path, error)) from None
     if is_folder:
         raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
-    if not os.access(path, os.R_OK):
-        raise TextError(f"{path}: you don't have permission to read it. Change its permissions ('ls -l' shows them).")
 
 
 def is_file(path: Path | str) -> bool:

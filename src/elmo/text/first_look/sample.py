@@ -78,21 +78,18 @@ class FirstLook:
             "but each line is read as one. Use --sentences within-lines to read them one by one."
         )
 
-    def warnings(
-        self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL, *, composes: bool = True
-    ) -> list[str]:
+    def warnings(self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL) -> list[str]:
         """Warnings of what would make the vectors poor, and of what is read differently from how it is written.
 
         `vocabulary`: the model's words, the most frequent first, if it has any. `other_model`: how to use another one.
-        `composes`: whether who reads the text composes its letters (see `as_trained`).
         """
-        return list(self.findings(Language(vocabulary), other_model, composes=composes).values())
+        return list(self.findings(Language(vocabulary), other_model).values())
 
-    def findings(self, language: Language, other_model: str = OTHER_MODEL, *, composes: bool = True) -> dict[str, str]:
+    def findings(self, language: Language, other_model: str = OTHER_MODEL) -> dict[str, str]:
         """The warnings by what they are about."""
         found = {
             "tokenizer": self._on_tokenizer(),
-            "composition": self._on_composition(composes),
+            "composition": self._on_composition(),
             "marks": self._on_marks(language),
             "special tokens": self._on_special_tokens(language),
             "form": None
@@ -113,18 +110,13 @@ class FirstLook:
             "unicode."
         )
 
-    def _on_composition(self, composes: bool) -> str | None:
+    def _on_composition(self) -> str | None:
         words = [word for word in self.words if composed(word)[1] is not None]
         if not words:
             return None
-        what_then = (
-            "It is read in NFC."
-            if composes
-            else "Their vectors will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
-        )
         return (
             f"{self.name} has {len(words):,} words, such as {as_example(composed(words[0])[0])!r}, that are not in "
-            f"Unicode's composed form (NFC), which models are trained on. {what_then}"
+            f"Unicode's composed form (NFC), which models are trained on. It is read in NFC."
         )
 
     def _on_marks(self, language: Language) -> str | None:

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, report
-from elmo.text.files.lines import max_line_bytes
 from elmo.text.formats.columns import UNDECODABLE
 
 _ODD = re.compile(r"[^A-Za-z*.~_-]")
@@ -69,13 +68,12 @@ class _Reader:
         self._id, self._line = "", 0
         self._is_bad = False
         self._letters: list[str] = []
-        self._size = 0
         self._blank = 0
         """The last line that was blank; 0: none since the header."""
 
     def begin(self, number: int, header: str) -> None:
         self._id, self._line = next(iter(header[1:].split()), ""), number
-        self._is_bad, self._letters, self._size, self._blank = False, [], 0, 0
+        self._is_bad, self._letters, self._blank = False, [], 0
         if not self._id:
             self._tell(number, "the header has no id after '>'. Give the protein one")
         elif _PIR.match(self._id):
@@ -100,7 +98,6 @@ class _Reader:
             self._tell(number, why)
         else:
             self._letters.append(letters)
-            self._size += len(letters)
 
     def _wrong(self, number: int, letters: str) -> str | None:
         if not self._line:
@@ -111,8 +108,6 @@ class _Reader:
             return f"{odd.group()!r} is not a letter of a sequence. Write each residue as a letter"
         if self._letters[-1:] and self._letters[-1].endswith("*") or _INNER_STOP.search(letters):
             return "the sequence goes on after the stop '*'. Cut it there, or write X for it"
-        if self._size + len(letters) > max_line_bytes():
-            return f"the sequence has more than {max_line_bytes():,} letters, which no protein has. Cut it"
         return None
 
     def ended(self) -> Iterator[FastaRecord]:

@@ -10,7 +10,6 @@ from itertools import chain, islice
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import decoded
-from elmo.text.files.lines import line_too_long, max_line_bytes
 from elmo.text.sentence_checks import is_flat_list
 
 _SPACES = re.compile(r"\s*")
@@ -72,8 +71,6 @@ def array_elements(lines: Iterable[str], name: str, first: int = 1) -> Iterator[
             except json.JSONDecodeError as error:
                 if line is None or text[error.pos :].strip():
                     raise _not_an_array(name, number + text[: error.pos].rstrip().count("\n"), error.msg) from None
-                if len(text) - at > max_line_bytes():
-                    raise line_too_long(name, begun) from None
                 enough = 2 * (len(text) - at)
                 break
             except (RecursionError, ValueError):
