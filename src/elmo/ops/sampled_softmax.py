@@ -40,7 +40,8 @@ class LogUniformSampler:
         if not 1 <= num_samples <= vocabulary_size:
             raise ConfigError(
                 f"num_negative_samples must be from 1 to the vocabulary's size, {vocabulary_size} (got {num_samples}): "
-                "the negatives of a step are distinct words."
+                f"the negatives of a step are distinct words. Use {vocabulary_size} or fewer "
+                "(--num-negative-samples)."
             )
         self.vocabulary_size = vocabulary_size
         self.num_samples = num_samples

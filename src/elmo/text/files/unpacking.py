@@ -64,7 +64,8 @@ def open_parquet(raw: BinaryIO) -> BinaryIO:
             file = parquet.ParquetFile(raw)
             columns = [column.name for column in file.schema_arrow if is_text(column.type)]
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
-                for row in batch.to_pylist():
+                for found in batch.to_pylist():
+                    row = {name: "" if value is None else value for name, value in found.items()}  # as in CSV
                     yield (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
         except ValueError as error:  # pyarrow's own errors are of this kind
             raise OSError(f"it isn't a Parquet file, or damaged ({error})") from None
