@@ -13,9 +13,7 @@ import pytest
 import elmo
 from elmo.cli.main import VERBS
 from elmo.cli.verbs.pretrain import Machine
-from elmo.cli.verbs.serve import require_utf8
 from elmo.cli.verbs.task.train import Train
-from elmo.errors import ConfigError
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write
 
@@ -163,10 +161,3 @@ def test_a_right_command_passes(model_folder: Path, language_model: Checkpoint, 
 
     assert main(["convert", str(model_folder), str(tmp_path / "other"), "--force", "--quiet"]) == 0
     assert main(["embed", "the bank", "-m", str(model_folder), "--layers", "-3", "--json"]) == 0
-
-
-def test_names_that_json_can_not_say_are_refused_where_answers_say_them() -> None:
-    require_utf8("model", Path("/tmp/모델"), None)
-    for name in ("m\udcff", Path("folder\udcff/model")):
-        with pytest.raises(ConfigError, match="the name is not UTF-8 text.*make a link of another name"):
-            require_utf8("model", name)

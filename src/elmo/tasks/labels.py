@@ -146,16 +146,13 @@ def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
     """TextError if the labels of all training examples are likely something else: hardly any occurs twice, or most of
     them are texts. `source`: the file; `step`: what to do then."""
     distinct = set(labels)
-    if len(distinct) > _MOST_OF_FEW and 2 * len(distinct) > len(labels):
+    are_rare = len(distinct) > _MOST_OF_FEW and 2 * len(distinct) > len(labels)
+    texts = [label for label in distinct if len(label.split()) > _MOST_WORDS]
+    if are_rare or 2 * len(texts) > len(distinct):
+        why = "hardly any occurs twice" if are_rare else f"most have more than {_MOST_WORDS} words"
         raise TextError(
             f"{source}: there are {len(distinct):,} different labels ({some_of(distinct)}) for {len(labels):,} "
-            f"examples, so hardly any occurs twice and nothing can be learned. {step}"
-        )
-    texts = sorted(label for label in distinct if len(label.split()) > _MOST_WORDS)
-    if 2 * len(texts) > len(distinct):
-        raise TextError(
-            f"{source}: {len(texts):,} of the {len(distinct):,} different labels have more than {_MOST_WORDS} words "
-            f"({texts[0][:60]!r}), so they are likely texts. {step}"
+            f"examples, and {why}, so they are likely texts or names. {step}"
         )
 
 

@@ -196,7 +196,7 @@ def test_a_first_line_of_the_known_names_says_which_columns_are_which(tmp_path):
 
 def test_sentences_in_the_column_of_the_labels_are_refused(tmp_path):
     lines = "".join(f"the film number {n} was seen here\t{n % 2}\n" for n in range(4))
-    with pytest.raises(TextError, match="so they are likely texts. Say which column has the labels"):
+    with pytest.raises(TextError, match="so they are likely texts or names. Say which column has the labels"):
         TASK.vocabulary(TASK.read(written(tmp_path, lines), SstSettings()), SstSettings())
     assert {row.label for row in read(tmp_path, lines, label_column=2, text_column=1)} == {"0", "1"}
 

@@ -12,7 +12,7 @@ import tyro
 
 from elmo.cli.arguments import BilmDtype, DeviceOption, TokenizerChoice, parsed
 from elmo.cli.inputs import FormFlags
-from elmo.cli.verbs.serve import require_libraries, require_utf8
+from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import TextForm
@@ -76,7 +76,6 @@ def main(argv: list[str]) -> int:
             f"the exported page would hold all of {arguments.text}, so that neighbors can be found in it, and every "
             "visitor could read it. Add --publish-text if they may; or leave out --text for the bundled texts."
         )
-    require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
     from elmo.explorer.explored import learned_mixes
     from elmo.explorer.served import PATH, Page

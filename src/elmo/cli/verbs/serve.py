@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import BilmDtype, DeviceOption, parsed
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import MissingExtraError
 from elmo.serve.settings import LOOPBACK_HOSTS, ServeLimits, ServeSettings
 
 _LIBRARIES = ("starlette", "uvicorn", "msgspec", "prometheus_client")
@@ -44,7 +44,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "serve")
-    require_utf8(*arguments.models)
     require_libraries("elmo serve")
     from elmo.serve.access import read_keys
     from elmo.serve.app import create_app
@@ -76,13 +75,3 @@ def require_libraries(command: str) -> None:
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise MissingExtraError(library, "serve", command)
-
-
-def require_utf8(*names: object) -> None:
-    """ConfigError for a name that is not UTF-8, which answers in JSON can't contain."""
-    for name in names:
-        if name is not None and any("\ud800" <= letter <= "\udfff" for letter in str(name)):
-            raise ConfigError(
-                f"{str(name)!r}: the name is not UTF-8 text, so no answer could contain it. Rename it, or make a link "
-                "of another name to it and pass that."
-            )

@@ -280,10 +280,7 @@ class RunFolder:
         pointer = self.checkpoints / name
         if not pointer.is_file():
             return None
-        try:
-            pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
-        except OSError as error:
-            raise OutputError(f"{pointer}: can't be read: {error.strerror}. Check the disk, then resume.") from error
+        pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
         return next((folder for folder in self._checkpoints() if folder.name == pointed), None)
 
     def _checkpoints(self) -> list[Path]:

@@ -67,17 +67,14 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     facts = read_json(path)
     _refuse_task_model(facts, path.parent)
-    if "format_version" not in facts:
-        raise WeightFileError(
-            f"{path}: has no format_version (its keys: {', '.join(map(shown, sorted(facts)[:8])) or 'none'}), so it is "
-            "not of an ELMo model in this format, but perhaps of a model of another kind. Pass a folder that "
-            "'elmo convert' or a pretraining run wrote; 'elmo models' lists models that are known by name."
-        )
-    version = facts["format_version"]
+    version = facts.get("format_version")
     if version != FORMAT_VERSION or type(version) is not int:
+        found = f"has no format_version (its keys: {', '.join(map(shown, sorted(facts)[:8])) or 'none'})"
+        found = f"format_version is {shown(version)}" if "format_version" in facts else found
         raise WeightFileError(
-            f"{path}: format_version is {shown(version)}, but this elmo reads {FORMAT_VERSION}: a newer elmo wrote it, "
-            "or the file is damaged. Upgrade with 'pip install --upgrade pyelmo', or get the model again."
+            f"{path}: {found}, but this elmo reads format_version {FORMAT_VERSION}: a newer elmo wrote it, or it is of "
+            "a model of another kind. Upgrade with 'pip install --upgrade pyelmo', or pass a folder that 'elmo "
+            "convert' or a pretraining run wrote; 'elmo models' lists models that are known by name."
         )
     kinds = dict(zip(_CONFIG_KEYS, (int, dict, str, str, dict, dict), strict=True))
     if wrong := [key for key, kind in kinds.items() if not isinstance(facts.get(key), kind)]:
