@@ -259,7 +259,7 @@ def test_a_warm_state_belongs_to_its_model(tiny_checkpoint, tmp_path):
     warm_state = embedder.warm_up(["a b"])
     with pytest.raises(ConfigError, match="holds other weights"):
         embedder.save_warm_state(tmp_path / "other")
-    with pytest.raises(ConfigError, match="has shape"):
+    with pytest.raises(ConfigError, match="has arrays of the shapes"):
         Embedder(tiny_checkpoint, state="warm", warm_state={**warm_state, "cell": warm_state["hidden"][:, :3]})
     with pytest.raises(ConfigError, match="arrays hidden and cell"):
         Embedder(tiny_checkpoint, warm_state={"hidden": warm_state["hidden"]})
