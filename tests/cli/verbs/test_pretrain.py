@@ -80,7 +80,8 @@ def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, c
     assert on_terminal(main, arguments) == 0
     told = capsys.readouterr()
     assert told.out.startswith(f"{tmp_path / 'run' / 'model'}: the model is finished\n")
-    assert "valid_mean_perplexity" in told.out
+    assert "on the validation text:\nforward perplexity " in told.out
+    assert told.out.endswith(f"next: elmo embed TEXT -o vectors.h5 --model {tmp_path / 'run' / 'model'}\n")
     assert "4 of 4 steps" in terminal.getvalue()
     assert "evaluating on valid: 100%" in terminal.getvalue()
     assert [line.partition(":")[0] for line in terminal.screen] == [

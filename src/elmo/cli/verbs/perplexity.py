@@ -85,11 +85,12 @@ def main(argv: list[str]) -> int:
     if arguments.per_sentence:
         facts["each"] = each
     code = text.report_bad_lines()
-    print_report(facts, _table(facts), as_json=arguments.json)
+    print_report(facts, perplexity_table(facts), as_json=arguments.json)
     return code
 
 
-def _table(facts: dict[str, Any]) -> str:
+def perplexity_table(facts: dict[str, Any]) -> str:
+    """The figures of a text, a line each."""
     names = [name for name in ("forward", "backward", "mean") if f"{name}_perplexity" in facts]
     lines = _lines_of_sentences(facts["each"], names) if "each" in facts else []
     lines += [f"{name + ' perplexity':22} {facts[f'{name}_perplexity']:.2f}" for name in names]

@@ -20,6 +20,7 @@ from elmo.cli.arguments import (
     parsed,
 )
 from elmo.cli.output import print_report
+from elmo.cli.verbs.perplexity import perplexity_table
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
@@ -126,10 +127,12 @@ def _beneath(config: Path | None, resumed: "RunFolder | None") -> PretrainConfig
 
 
 def _report(model: Path, machine: Machine) -> None:
-    metadata = read_json(model / "config.json")["metadata"]
-    text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
     # A model's metadata are texts.
-    figures = {name: _number(fact) for name, fact in metadata.items()}
+    figures = {name: _number(fact) for name, fact in read_json(model / "config.json")["metadata"].items()}
+    valid = {name[len("valid_") :]: fact for name, fact in figures.items() if name.startswith("valid_")}
+    valid = {name: fact for name, fact in valid.items() if not isinstance(fact, str)}
+    lines = [f"{model}: the model is finished", "on the validation text:", perplexity_table(valid)]
+    text = "\n".join([*(lines if valid else lines[:1]), f"next: elmo embed TEXT -o vectors.h5 --model {model}"])
     print_report({"model": str(model), **figures}, text, as_json=machine.json, quiet=machine.quiet)
 
 
