@@ -79,8 +79,8 @@ def test_a_bad_byte_is_named_with_line_and_column(tmp_path):
         list(read_sentences(path))
     assert str(caught.value) == (
         f"{path}:2: not valid UTF-8 (byte 0xE9 at column 14). "
-        "Use --encoding latin-1, or what the file is in (cp1252, cp1251, cp949, shift_jis, gb18030, ...), or "
-        "--errors skip to list and skip such lines."
+        "Use --encoding with what the file is in (cp949 for Korean, cp1252, cp1251, shift_jis, gb18030, latin-1, ...), "
+        "or --errors skip to list and skip such lines."
     )
 
 

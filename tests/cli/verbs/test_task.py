@@ -336,7 +336,7 @@ def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys
     data.write_bytes("the O\nAndré B-PER\n\nsaw O\nAnna B-PER\n".encode("latin-1"))
     assert train("run", "--train", str(data), "--dev", str(data), "--test", str(data), "--encoder", "none") == 2
     message = capsys.readouterr().err
-    assert message.startswith(f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). Use --encoding latin-1, or what")
+    assert message.startswith(f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). Use --encoding with what")
     assert "--errors" not in message
     files = ["--train", str(data), "--dev", str(data), "--test", str(data), "--encoding", "latin-1"]
     assert train("run", *files, "--encoder", "none") == 0

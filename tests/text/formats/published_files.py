@@ -235,7 +235,7 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         "Anna — left Rome .\nRome — é한".encode()[:-1],
         r"cut.txt:2: not valid UTF-8",
     ),
-    "Latin-1": ("latin.txt", "café\n".encode("latin-1"), r"Use --encoding latin-1"),
+    "Latin-1": ("latin.txt", "café\n".encode("latin-1"), r"Use --encoding with what"),
     "PDF": ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\n", r"is not text: a document"),
     "gzip": ("a.text", gzip.compress(b"Rain fell .\n" * 99), r"is not text.*a packed file its ending .\.gz"),
     "a program": ("python3", b"\x7fELF\x02\x01\x01" + bytes(99), r"is not text: .* binary"),

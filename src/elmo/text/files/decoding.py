@@ -29,7 +29,7 @@ _LOOKED_AT = 4096
 _CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32)])
 _MOST_CONTROLS = 8
 _LARGEST_SHARE = 0.02
-_ANY = "latin-1, or what the file is in (cp1252, cp1251, cp949, shift_jis, gb18030, ...)"
+_ANY = "with what the file is in (cp949 for Korean, cp1252, cp1251, shift_jis, gb18030, latin-1, ...)"
 _OR_SKIP = ", or --errors skip to list and skip such lines."
 _ALL_LINES = ". No line of labelled data may be left out."
 
