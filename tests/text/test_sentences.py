@@ -166,8 +166,12 @@ def test_progress_adds_up_to_the_size_of_the_file(tmp_path):
 @pytest.mark.parametrize(("ending", "pack"), PACKERS.items())
 def test_packed_files_are_read_to_their_end_or_tell_their_damage(tmp_path, ending, pack):
     one, other = pack(b"first\n" * 9), pack(b"second\n" * 20_000)
-    path = written(tmp_path, one + other, f"text.txt{ending}")  # end to end, as pbzip2 and cat make them
+    path = written(tmp_path, one + other + bytes(8), f"text.txt{ending}")  # end to end, as pbzip2 and cat make them
     assert len(list(read_sentences(path))) == 20_009
+    for behind in (bytes([other[0] ^ 1]) + other[1:], b"hello"):
+        path.write_bytes(one + behind)
+        with pytest.raises(TextError, match=rf"text.txt{ending}: can't be read beyond line 9: .*download it again"):
+            list(read_sentences(path))
     path.write_bytes(one + other[:-9])
     with pytest.raises(TextError, match=r"can't be read beyond line \d+: it is cut off"):
         list(read_sentences(path))

@@ -16,6 +16,7 @@ from elmo.process.extra_library import extra_library
 
 PARQUET = ".parquet"
 _ROWS_AT_ONCE = 1024
+_BLOCK_BYTES = 1 << 16
 
 # By name, since older versions of Python don't have it.
 try:
@@ -27,16 +28,43 @@ except ImportError:
 def _open_zstd(raw: BinaryIO) -> Any:
     """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
     if _zstd is not None:
-        return _zstd.open(raw)
+        return _open_streams(_zstd.ZstdDecompressor, raw)
     pyarrow = extra_library("pyarrow", "data", "unpacking .zst before Python 3.14")
     return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+
+
+def _open_streams(make: Callable[[], Any], raw: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(Joined(_unpacked(raw, make)))
+
+
+def _unpacked(raw: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
+    """The content of streams that lie end to end, maybe with zeros behind them, in blocks. `make`: what unpacks one.
+
+    The own readers of bz2 and lzma end without an error where a later stream's beginning is damaged.
+    """
+    rest = raw.read(io.DEFAULT_BUFFER_SIZE)
+    while True:
+        stream = make()
+        while not stream.eof:
+            given = b""
+            if stream.needs_input:
+                given, rest = rest or raw.read(io.DEFAULT_BUFFER_SIZE), b""
+                if not given:
+                    raise EOFError("the file ends inside of a stream")
+            if block := stream.decompress(given, _BLOCK_BYTES):
+                yield block
+        rest = stream.unused_data.lstrip(b"\0")
+        while not rest and (more := raw.read(io.DEFAULT_BUFFER_SIZE)):
+            rest = more.lstrip(b"\0")
+        if not rest:
+            return
 
 
 OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": gzip.open,
     ".tgz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
+    ".xz": partial(_open_streams, lzma.LZMADecompressor),
+    ".bz2": partial(_open_streams, bz2.BZ2Decompressor),
     ".zst": _open_zstd,
 }
 """Ending -> what unpacks such a file."""
