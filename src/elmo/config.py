@@ -190,6 +190,5 @@ PUBLISHED_SIZES = {
 
 def published(size: str, **changes: Any) -> BiLMConfig:
     """The config of a published size ("small", "medium", "original"), with `changes`."""
-    if size not in PUBLISHED_SIZES:
-        raise ConfigError(f"size must be one of {', '.join(PUBLISHED_SIZES)} (got {size!r}). Choose one of them.")
+    require_setting(size in PUBLISHED_SIZES, "size", size, f"one of {', '.join(PUBLISHED_SIZES)}")
     return replace(PUBLISHED_SIZES[size], **changes)

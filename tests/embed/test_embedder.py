@@ -333,13 +333,11 @@ def test_what_is_no_sentence_is_named_with_its_place(embedder, sentences, messag
         ("last", "chooses no layers"),
         (3, "from -3 to 2"),
         (-4, "from -3 to 2"),
-        (True, "chooses no layers"),
         (None, "chooses no layers"),
         (0.5, "chooses no layers"),
         ([0.5, 0.5], "2 weights.*3 layers"),
         ([0.5, 0.5, "x"], "chooses no layers"),
         ([0.5, 0.5, float("nan")], "finite"),
-        ([1e308, 1e308, 1e308], "float32 can't hold"),
         ([10**400, 0, 0], "chooses no layers"),
     ],
 )

@@ -100,8 +100,8 @@ def test_elmo_refuses_the_same_mistakes(tiny_bilm):
     for call, message in (
         (lambda: elmo(["The", "bank"]), "flat list of words"),
         (lambda: layer.character_ids(["The", "bank"]), "flat list of words"),
-        (lambda: elmo(torch.zeros(1, 2, 50)), "ids are integers"),
-        (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids are integers"),
+        (lambda: elmo(torch.zeros(1, 2, 50)), "ids must be integers"),
+        (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids must be integers"),
         (lambda: unchecked(tiny_bilm, num_mixes=1.5), "num_mixes must be .*got 1.5"),
         (lambda: unchecked(tiny_bilm, dropout="a"), "dropout must be .*got 'a'"),
         (lambda: unchecked(tiny_bilm, trainable="x"), "trainable must be .*got 'x'"),

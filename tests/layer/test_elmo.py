@@ -203,7 +203,7 @@ def test_the_linear_layers_can_be_quantized(tiny_bilm, tiny_corpus):
 def test_ids_of_a_type_that_cannot_hold_them_are_refused(elmo, tiny_corpus):
     ids = elmo.character_ids(tiny_corpus)
     torch.testing.assert_close(vectors(elmo, ids.short()), vectors(elmo, ids))
-    with pytest.raises(ConfigError, match=r"torch\.int8, whose largest number is 127, .* go up to 261"):
+    with pytest.raises(ConfigError, match=r"in torch\.int8, this model takes 50, in torch\.int16 or wider"):
         elmo(ids.to(torch.int8))
 
 
@@ -373,5 +373,5 @@ def test_inputs_that_make_no_sense_are_refused(elmo):
         elmo("the cat")
     with pytest.raises(ConfigError, match="this model takes 50"):
         elmo(torch.ones(1, 2, 20, dtype=torch.int64))
-    with pytest.raises(ConfigError, match=r"character ids must have .*got \(2, 50\)"):
+    with pytest.raises(ConfigError, match=r"character ids must be integers .*\(2, 50\)"):
         elmo(torch.ones(2, 50, dtype=torch.int64))

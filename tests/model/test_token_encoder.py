@@ -79,5 +79,5 @@ def test_missing_ids_are_named():
 
 
 def test_ids_of_another_width_are_refused():
-    with pytest.raises(ConfigError, match="has 50 characters per token, this model takes 20"):
+    with pytest.raises(ConfigError, match="has 50 characters per token in .*, this model takes 20"):
         encoder(max_characters_per_token=20)(character_ids())

@@ -241,9 +241,6 @@ def test_the_library_is_switched_off_by_0_and_by_nothing_else(monkeypatch: pytes
     for value, is_off in (("0", True), ("1", False), ("", False)):
         monkeypatch.setenv("ELMO_NATIVE", value)
         assert native.is_switched_off() is is_off
-    monkeypatch.setenv("ELMO_NATIVE", "no")
-    with pytest.raises(ConfigError, match="ELMO_NATIVE must be 0"):
-        native.is_switched_off()
 
 
 @needs_library

@@ -53,7 +53,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "layers": [1, 2]}, None, "layers has 2 weights"),
         ({"input": "a", "layers": True}, "layers", "got `bool`"),
         ({"input": "a", "layers": None}, "layers", "got `null`"),
-        ({"input": "a", "layers": [1e300, 0, 0]}, None, "sums that float32 can't hold"),
+        ({"input": "a", "layers": [1e300, 0, 0]}, None, "exceeds float32"),
         ({"input": "a", "pool": "sum"}, "pool", "pool: Invalid enum value"),
         ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
         ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),
@@ -225,8 +225,6 @@ def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_checkp
     model = ServedModel("tiny", embedder)
     with pytest.raises(ValueError, match="two models have the same name"):
         create_app([model, model])
-    with pytest.raises(ValueError, match="no model to serve"):
-        create_app([])
     with pytest.raises(ValueError, match="state 'carry'"):
         ServedModel("carrying", Embedder(tiny_checkpoint, state="carry"))
 

@@ -74,8 +74,8 @@ def test_an_installed_task_is_known_by_its_name(installed):
     [
         ("tags", "there is no task 'tags'. It must be one of ner, pos, "),
         ("somebodys:NOT_A_TASK", "is a int, not a task"),
-        ("somebodys:NOTHING", "can't be found: .* Name it as module:object"),
-        ("nobodys:TASK", "can't be found: No module named 'nobodys'"),
+        ("somebodys:NOTHING", "can't be loaded: .* Name it as module:object"),
+        ("nobodys:TASK", "can't be loaded: .*No module named 'nobodys'"),
     ],
 )
 def test_what_is_no_task_is_told(module, name, message):

@@ -35,9 +35,9 @@ def test_a_function_of_the_users_own_is_found_in_the_current_folder(tmp_path, mo
     assert tokenizer("my_tokens:letters")("ab") == ["a", "b"]
     assert sys.path == path
     for name, message in {
-        "my_tokens:nothing": "'my_tokens:nothing' can't be found: .*nothing",
-        "no_such_module:f": "can't be found: No module named 'no_such_module'",
-        ":f": "can't be found",
+        "my_tokens:nothing": "'my_tokens:nothing' can't be loaded: .*nothing",
+        "no_such_module:f": "can't be loaded: .*No module named 'no_such_module'",
+        ":f": "can't be loaded",
     }.items():
         with pytest.raises(ConfigError, match=message):
             tokenizer(name)

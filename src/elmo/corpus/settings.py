@@ -9,7 +9,7 @@ from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
-from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Progress
 from elmo.process.worker_pool import require_workers
 from elmo.setting_checks import Must, PositiveInt, from_to, require_types
@@ -20,7 +20,6 @@ from elmo.text.reading.settings import SentenceEnds, TextForm
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
-from elmo.weights.catalogue import bundled_folders
 from elmo.weights.hub import resolve
 from elmo.weights.native.names import VOCABULARY_FILE
 
@@ -94,16 +93,11 @@ class CorpusSettings(TextForm):
         """The recipe of a stream, whose form its first block shows. TextError if it is another format than thought."""
         lines = block.content[:_LOOKED_AT].splitlines(keepends=True)[:-1]
         found = form_of_lines(lines, STDIN, self.format, self.field, recipe.encoding)
-        if found.format != recipe.form.format:
+        if found.format != recipe.form.format or found.is_array:
+            looks = "one JSON array" if found.is_array else found.format
             raise TextError(
-                f"{block.name}: looks like {found.format}, but standard input and pipes are read as "
-                f"{recipe.form.format}. Use --format {found.format}, or --format {recipe.form.format} if that is what "
-                "it is."
-            )
-        if found.is_array:
-            raise TextError(
-                f"{block.name}: is one JSON array, of which a stream can't be read in parts. Put it into a file, or "
-                "write one JSON object per line."
+                f"{block.name}: looks like {looks}, but standard input and pipes are read as {recipe.form.format}, in "
+                "parts. Name the right one with --format, or put the text into a file."
             )
         return replace(recipe, form=found)
 
@@ -129,11 +123,6 @@ class CorpusSettings(TextForm):
         given = self.vocabulary
         if given is None or Path(given).is_file():
             return self
-        if not Path(given).exists() and given not in bundled_folders():
-            raise TextError(
-                f"vocabulary {given}: there is no such file, and no model of that name. {paths_count_from()}; bundled "
-                f"models: {', '.join(sorted(bundled_folders()))}."
-            )
         folder = resolve(given, progress=progress)
         if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
             raise TextError(
@@ -161,8 +150,6 @@ class CorpusSettings(TextForm):
             raise ConfigError(
                 "there is no training text: no file was named. Name at least one: elmo prepare TEXT -o DATA"
             )
-        if sum(str(file) == STDIN for files in splits.values() for file in files) > 1:
-            raise ConfigError("'-' is named twice, but standard input can be read only once. Put one text into a file.")
         for files in splits.values():
             for file in files:
                 check_is_text_file(file)
@@ -176,14 +163,3 @@ class CorpusSettings(TextForm):
                 f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "
                 "one held-out text. Give one or the other."
             )
-        if self.documents == "row" and self.sentences == "across-lines":
-            raise ConfigError(
-                "documents are rows, but sentences go on over line ends, so a line can be half a sentence. Use "
-                "--documents block or file."
-            )
-        for file in splits["train"]:
-            if self.documents == "block" and (kind := self._form(file).format) in _OF_ROWS:
-                raise ConfigError(
-                    f"{file} is {_OF_ROWS[kind]}, in which blank lines don't separate documents, but documents are "
-                    "blocks. Use --documents row or file."
-                )

@@ -23,7 +23,7 @@ def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
     with readable(path, WeightFileError, "Pass the files as they were published, or the folder that holds them."):
         content = read_bytes(path, limit=limit)
     try:
-        values = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        values = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise WeightFileError(f"{path}: is not valid JSON ({error}): it is damaged. Get the file again.") from None
     if not isinstance(values, dict):
@@ -84,10 +84,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _content(path: Path, limit: int) -> bytes:
     try:
         return read_bytes(path, limit=limit)
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.") from None
     except OSError as error:
-        raise ConfigError(f"{path}: can't be read: {error.strerror or error}. Check the file.") from None
+        why = f"can't be read: {error.strerror or error}. Check the file."
+        if isinstance(error, FileNotFoundError):
+            why = f"there is no such file. {paths_count_from()}; check the spelling."
+        raise ConfigError(f"{path}: {why}") from None
 
 
 def write_json(path: Path, values: Mapping[str, Any], *, indent: int | None = 2) -> None:
@@ -97,7 +98,3 @@ def write_json(path: Path, values: Mapping[str, Any], *, indent: int | None = 2)
     OutputError if the file can't be written.
     """
     write_file(path, (json.dumps(values, indent=indent) + "\n").encode("ascii"))
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")

@@ -6,11 +6,8 @@ import shutil
 import stat
 from pathlib import Path
 
-from elmo.disk.bounded import NO_LIMIT, kind_of, shown
+from elmo.disk.bounded import NO_LIMIT, kind_of
 from elmo.errors import OutputError
-
-# Of 255, without what is added while an output is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
-_LONGEST_NAME = 229
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -20,18 +17,12 @@ def is_disk_full(error: OSError) -> bool:
 
 def require_possible(output: Path) -> None:
     """OutputError unless a file or folder of that name could be made: in a folder that this user may write to."""
-    if len(os.fsencode(output.name)) > _LONGEST_NAME:
-        raise OutputError(
-            f"{shown(output.name)} can't be the name of an output: it has more than {_LONGEST_NAME} bytes, and files "
-            "with longer names are beside it while it is written. Choose a shorter name."
-        )
     parent = next(folder for folder in output.absolute().parents if folder.exists())
-    if not parent.is_dir():
-        raise OutputError(f"{output}: can't be made, because {parent} is not a folder. Choose another path.")
-    if not os.access(parent, os.W_OK | os.X_OK):
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        why = f"this user may not write to the folder {parent}" if parent.is_dir() else f"{parent} is not a folder"
         raise OutputError(
-            f"{output}: can't be made, because this user may not write to the folder {parent}. Change its permissions "
-            "('ls -ld' shows them), or choose another path."
+            f"{output}: can't be made, because {why}. Choose another path, or change the permissions ('ls -ld' shows "
+            "them)."
         )
 
 
@@ -57,8 +48,6 @@ def require_file_or_nothing(output: Path) -> None:
         status = output.lstat() if output.parent == Path("/dev") else output.stat()
     except OSError:  # nothing is there, or a link that leads nowhere
         return
-    if stat.S_ISDIR(status.st_mode):
-        raise OutputError(f"{output}: is a folder, but a file would be written. Name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise OutputError(
             f"{output}: is {kind_of(status)}, which is never replaced by a file, not even by force. Choose another "

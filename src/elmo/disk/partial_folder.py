@@ -5,7 +5,6 @@ A JSON file in it, the note, has the settings that decide what is made. It is wr
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -70,13 +69,11 @@ class PartialFolder:
             self.path.mkdir()
             return True
         except FileExistsError:
-            if not os.path.lexists(self.path):  # what is in the way is a parent
-                raise
-        if not stat.S_ISDIR(self.path.lstat().st_mode):
-            raise OutputError(
-                f"{self.path}: is in the way: it is a link or a file, where the folder for unfinished work should be. "
-                "Move it away, or choose another output."
-            )
+            if self.path.is_symlink() or not self.path.is_dir():
+                raise OutputError(
+                    f"{self.path}: is in the way: it is a link or a file, where the folder for unfinished work should "
+                    "be. Move it away, or choose another output."
+                ) from None
         return False
 
     def _is_still(self, descriptor: int) -> bool:

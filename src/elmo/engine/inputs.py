@@ -17,20 +17,13 @@ from elmo.weights.shapes import network_shapes
 
 def require_tensors(config: BiLMConfig, tensors: Mapping[str, Weight]) -> None:
     """Raises ConfigError unless these are the tensors of such a model, all float32 or all float64."""
-    missing = set(tensors)
-    for name, shape in network_shapes(config):
-        found = tuple(tensors[name].shape) if name in tensors else None
-        if found != shape:
-            has = "is missing" if found is None else f"has the shape {found}"
-            raise ConfigError(
-                f"the tensor {name!r} {has}, but the config asks for the shape {shape}: they belong to different "
-                "models. Pass the tensors and the config of one model."
-            )
-        missing.discard(name)
-    if missing:
+    shapes = dict(network_shapes(config))
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if found != shapes:
+        name = next(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))
         raise ConfigError(
-            f"the tensor {min(missing)!r} is not part of the model that the config describes ({len(missing)} such "
-            "tensors): they belong to different models. Pass the tensors and the config of one model."
+            f"the tensor {name!r} has the shape {found.get(name)}, but the config asks for {shapes.get(name)} (None: "
+            "it isn't there): they belong to different models. Pass the tensors and the config of one model."
         )
     types = sorted({str(tensor.dtype) for tensor in tensors.values()})
     if types not in (["float32"], ["float64"]):
@@ -85,22 +78,14 @@ def checked_rows(
     lengths = lengths.astype(np.int64, copy=False)
     tokens = len(vectors) if packed else vectors.shape[1]
     counts = lengths.tolist()  # for a few rows faster than numpy
-    if counts and not 0 <= min(counts) <= max(counts) <= tokens:
-        wrong = min(counts) if min(counts) < 0 else max(counts)
+    fits = 0 <= min(counts, default=0) <= max(counts, default=0) <= tokens
+    if not fits or (packed and sum(counts) != tokens):
         raise ConfigError(
-            f"there is a row of length {wrong}, but the rows have 0 to {tokens} tokens here. A length counts the "
-            "vectors of its row, boundaries included if they are among them."
-        )
-    if packed and (total := sum(counts)) != tokens:
-        raise ConfigError(
-            f"the lengths add up to {total}, but there are {tokens} vectors. Pass as many vectors as the rows have "
-            "tokens, one row after the other."
+            f"the lengths are {min(counts, default=0)} to {max(counts, default=0)} and add up to {sum(counts)}, but "
+            f"there are {tokens} vectors{'' if packed else ' in a row'}. A length counts the vectors of its row, "
+            "boundaries included if they are among them."
         )
     remedy = "Pass the State that a call before has returned, of the same rows and model, or None for zeros."
-    if not isinstance(state, tuple) or len(state) != 2:
-        raise ConfigError(
-            f"the state is a {type(state).__name__}, but a state has two arrays, hidden and cell. {remedy}"
-        )
     for name, array, size in zip(("hidden", "cell"), state, (config.projection_size, config.cell_size), strict=True):
         shape = (config.num_layers, len(lengths), directions * size)
         _require_array(f"the state's {name} array", array, dtype, shape, remedy)

@@ -7,16 +7,16 @@ other weights later, on another machine or after an update, is an error and no s
 import os
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float32
 
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.thread_lock import ThreadLock
+from elmo.setting_checks import require_value
 from elmo.weights.fingerprint import combine
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
@@ -41,16 +41,8 @@ class ModelReference:
     model_hash: str | None = None
 
     def __post_init__(self) -> None:
-        if self.state not in get_args(State):
-            raise ConfigError(
-                f"state must be 'zero' or 'warm' here (got {self.state!r}): another library decides which sentences "
-                "are computed together and in which order, so nothing can be carried from one to the next."
-            )
-        if self.model is not None and not isinstance(self.model, str | Path):
-            raise ConfigError(
-                f"model must be a name, a path or a hub id (got {self.model!r}). Convert a pair of files to a folder "
-                "first: elmo convert WEIGHTS OUT --options OPTIONS"
-            )
+        # Not "carry": another library decides which sentences are computed together, and in which order.
+        require_value("state", self.state, State)
         self.model = str(self.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL)
 
     @property

@@ -68,11 +68,6 @@ class ElmoActor:
         self.store: StoredType = store
 
     def __call__(self, batch: pyarrow.Table) -> pyarrow.Table:
-        if self.column not in batch.column_names:
-            raise ConfigError(
-                f"there is no column {self.column!r}, only {', '.join(batch.column_names)}. Name the column of texts: "
-                "column=..."
-            )
         _require_new(self.output, batch.column_names)
         embedder = self.reference.embedder
         sentences = tokenized(batch[self.column], self.tokenizer, embedder.reader, plain_quotes=self.plain_quotes)

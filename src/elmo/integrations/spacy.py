@@ -32,6 +32,10 @@ except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
 _FILE = "elmo.json"
+_WITHOUT = (
+    "The doc has no ELMo vectors: it was not read by a pipeline with the component 'elmo', or was stored without them "
+    "(a DocBin keeps no tensors). Add it: nlp.add_pipe('elmo')."
+)
 _AFTERWARDS = (
     "Tokens were split or merged after the component 'elmo' ran. Put what does so before it, or embed the doc again: "
     "nlp.get_pipe('elmo')(doc)."
@@ -182,15 +186,10 @@ class ElmoComponent:
             return
         for other in names[names.index(self.name) + 1 :] if self.name in names else ():
             pipe = self._nlp.get_pipe(other)
-            if isinstance(pipe, Tok2Vec):
+            if isinstance(pipe, Tok2Vec) or any(isinstance(layer, Tok2VecListener) for layer in _layers_of(pipe)):
                 raise ConfigError(
-                    f"{other!r} comes after {self.name!r} in the pipeline and overwrites its vectors: both write "
-                    f"doc.tensor. Put {self.name!r} last: nlp.add_pipe('elmo', last=True)."
-                )
-            if any(isinstance(layer, Tok2VecListener) for layer in _layers_of(pipe)):
-                raise ConfigError(
-                    f"{other!r} comes after {self.name!r} in the pipeline and would read its vectors from doc.tensor "
-                    f"as if they were tok2vec's. Put {self.name!r} last: nlp.add_pipe('elmo', last=True)."
+                    f"{other!r} comes after {self.name!r} in the pipeline and overwrites its vectors in doc.tensor, or "
+                    f"reads them as tok2vec's. Put {self.name!r} last: nlp.add_pipe('elmo', last=True)."
                 )
         self._checked = names
 
@@ -208,11 +207,6 @@ def _layers_of(pipe: object) -> Iterator[object]:
 
 def _vector(part: Doc | Span | Token) -> Float32[np.ndarray, " width"]:
     doc = part if isinstance(part, Doc) else part.doc
-    if not len(doc.tensor) and len(doc):
-        raise ConfigError(
-            "the doc has no ELMo vectors: it was not read by a pipeline with the component 'elmo', or was stored "
-            "without them (a DocBin keeps no tensors). Add it: nlp.add_pipe('elmo')."
-        )
     tokens = [part] if isinstance(part, Token) else [token for token in part if not token.is_space]
     rows = _rows(tokens, doc)
     if isinstance(part, Token):
@@ -223,7 +217,10 @@ def _vector(part: Doc | Span | Token) -> Float32[np.ndarray, " width"]:
 def _rows(tokens: list[Token], doc: Doc) -> list[Float32[np.ndarray, " width"]]:
     """The tokens' vectors."""
     if len(doc.tensor) != len(doc):
-        raise ConfigError(f"the doc has {len(doc)} tokens, but doc.tensor {len(doc.tensor)} rows. {_AFTERWARDS}")
+        raise ConfigError(
+            f"the doc has {len(doc)} tokens, but doc.tensor {len(doc.tensor)} rows. "
+            f"{_AFTERWARDS if len(doc.tensor) else _WITHOUT}"
+        )
     tensor = np.asarray(doc.tensor)
     return [tensor[token.i] for token in tokens]
 

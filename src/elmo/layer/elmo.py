@@ -166,11 +166,6 @@ class ELMo(nn.Module):
 
     def mix(self, output: BiLMOutput) -> ELMoOutput:
         """Mixes layers that were computed elsewhere, for instance with a state carried from call to call."""
-        if output.mask.shape != output.layers.shape[1:3]:
-            raise ConfigError(
-                f"the mask has the shape {tuple(output.mask.shape)}, but the layers have {output.layers.shape[1]} rows "
-                f"of {output.layers.shape[2]} positions. Pass layers and mask of one batch."
-            )
         # A token is a position followed by another one, at least by the boundary.
         words = output.mask[:, 2:]
         mask = output.mask if self.keep_boundaries else words
@@ -246,15 +241,10 @@ class ELMo(nn.Module):
             raise ConfigError(
                 "this model reads words, and character ids don't say which words they are. Pass sentences."
             )
-        if ids.dim() not in (3, 4):
+        if ids.dim() not in (3, 4) or ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
             raise ConfigError(
-                f"character ids must have the shape (batch, tokens, characters) or (batch, groups, tokens, characters) "
-                f"(got {tuple(ids.shape)}). Make them with this model's character_ids()."
-            )
-        if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-            raise ConfigError(
-                f"character ids of type {ids.dtype} were given, but ids are integers. Make them with this model's "
-                "character_ids()."
+                "character ids must be integers of the shape (batch, tokens, characters) or (batch, groups, tokens, "
+                f"characters) (got {ids.dtype}, {tuple(ids.shape)}). Make them with this model's character_ids()."
             )
         return ids.flatten(0, -3)
 

@@ -192,16 +192,13 @@ class BiLM(nn.Module):
         looks: bool,
     ) -> None:
         batch, tokens, _ = vectors.shape
-        if lengths.is_floating_point() or lengths.dtype == torch.bool or lengths.shape != (batch,):
+        fits = lengths.shape == (batch,) and not lengths.is_floating_point() and lengths.dtype != torch.bool
+        if fits and looks and has_values(lengths) and batch:
+            fits = 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens
+        if not fits:
             raise ConfigError(
-                f"lengths of shape {tuple(lengths.shape)} and type {lengths.dtype} were given for {batch} rows, but "
-                "each row needs one integer: its tokens, the boundaries included."
-            )
-        if looks and has_values(lengths) and batch and not 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens:
-            wrong = int(lengths.max()) if int(lengths.max()) > tokens else int(lengths.min())
-            raise ConfigError(
-                f"a length is {wrong}, but the rows have vectors of {tokens} tokens. Lengths count the tokens of each "
-                "row, the boundaries included if `vectors` has them."
+                f"the lengths {lengths} don't fit {batch} rows of {tokens} vectors. Pass an integer for each row: its "
+                "tokens, the boundaries included if `vectors` has them."
             )
         found, needed = ([tuple(part.shape) for part in one] for one in (state, self.zero_state(batch)))
         if found != needed:

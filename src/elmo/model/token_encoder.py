@@ -8,7 +8,7 @@ highway layers -> projection. Initial values for training from scratch: bilm-tf,
 import math
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -53,6 +53,10 @@ class Convolution(nn.Module):
     def forward(self, characters: CharacterVectors) -> Float[Tensor, "types filters"]:
         """Each filter's maximum over all positions, before the activation."""
         return best_windows(characters, self.weight) + self.bias
+
+
+# Ids wrap around in these.
+_NARROW = (torch.uint8, torch.int8)
 
 
 class TokenEncoder(nn.Module):
@@ -106,16 +110,15 @@ class TokenEncoder(nn.Module):
         ):
             if is_read and ids is None:
                 raise ConfigError(f"{name} is None, but this model reads it. Make the ids with the model's TokenMap.")
-            if is_read and ids is not None:
-                _require_wide(name, ids, config.num_characters if name == "character_ids" else config.num_words)
         if (
             config.has_characters
             and character_ids is not None
-            and (character_ids.shape[-1] != config.max_characters_per_token)
+            and (character_ids.shape[-1] != config.max_characters_per_token or character_ids.dtype in _NARROW)
         ):
             raise ConfigError(
-                f"character_ids has {character_ids.shape[-1]} characters per token, this model takes "
-                f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
+                f"character_ids has {character_ids.shape[-1]} characters per token in {character_ids.dtype}, this "
+                f"model takes {config.max_characters_per_token}, in torch.int16 or wider. Make the ids with this "
+                "model's own character_ids()."
             )
 
     def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:
@@ -128,15 +131,6 @@ class TokenEncoder(nn.Module):
         for highway in self.highways:
             features = highway(features)
         return features
-
-
-def _require_wide(name: str, ids: Shaped[Tensor, "..."], limit: int) -> None:
-    """ConfigError for a type in which larger ids have wrapped around, which can't be detected any more."""
-    if not ids.is_floating_point() and ids.dtype != torch.bool and torch.iinfo(ids.dtype).max < limit - 1:
-        raise ConfigError(
-            f"{name} are {ids.dtype}, whose largest number is {torch.iinfo(ids.dtype).max}, but this model's ids "
-            f"go up to {limit - 1}: larger ids have already wrapped around. Keep them as torch.int16 or wider."
-        )
 
 
 def _wide(ids: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:

@@ -63,18 +63,13 @@ def can_run(*tensors: Tensor) -> bool:
 
 def require_alike(**tensors: Tensor | None) -> None:
     """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them silently."""
-    devices = set()
-    for name, tensor in tensors.items():
-        if tensor is None:
-            continue
-        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
-            found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
-            raise ConfigError(f"{name} must be a tensor of floats (got {found}). Convert it with .float().")
-        devices.add(tensor.device)
-    if len(devices) > 1:
+    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    devices = {tensor.device for tensor in given.values()}
+    if len(devices) > 1 or not all(tensor.is_floating_point() for tensor in given.values()):
+        found = ", ".join(f"{name} {tensor.dtype} on {tensor.device}" for name, tensor in given.items())
         raise ConfigError(
-            f"the tensors {', '.join(tensors)} must be on one device (got {' and '.join(sorted(map(str, devices)))}). "
-            "Move them with .to(device)."
+            f"these must be tensors of floats on one device (got {found}). Convert them with .float(), and move them "
+            "with .to(device)."
         )
 
 

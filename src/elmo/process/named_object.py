@@ -18,13 +18,7 @@ def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, o
         return pkgutil.resolve_name(built_in[name])
     added = installed(group)  # looks into every installed package
     if name in added:
-        try:
-            return added[name].load()
-        except (ImportError, AttributeError) as error:
-            raise ConfigError(
-                f"the {what} {name!r} can't be loaded from {added[name].value}: {error}. Its package is installed "
-                "incompletely, or for another version of elmo: install it again."
-            ) from None
+        return named_object(added[name].value, what)
     if ":" in name:
         return named_object(name, what)
     raise ConfigError(
@@ -49,15 +43,10 @@ def named_object(name: str, what: str) -> object:
         sys.path.append("")
     try:
         return pkgutil.resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # perhaps of the module's own code
         raise ConfigError(
-            f"the {what} {name!r} can't be found: {error}. Name it as module:object, where the module is installed or "
-            "in the current folder."
-        ) from None
-    except Exception as error:  # of the module's own code
-        raise ConfigError(
-            f"the {what} {name!r} can't be loaded: its module raises {error!r}. Mend that first: python -c 'import "
-            f"{name.partition(':')[0]}' shows where it is."
+            f"the {what} {name!r} can't be loaded: {error!r}. Name it as module:object, where the module is installed "
+            f"or in the current folder; python -c 'import {name.partition(':')[0]}' shows what is wrong in the module."
         ) from error
     finally:
         sys.path[:] = path

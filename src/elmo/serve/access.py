@@ -94,12 +94,9 @@ def _name(host: str) -> str | None:
 def read_keys(path: Path) -> tuple[str, ...]:
     """The keys of a file, one per line; empty lines and lines that begin with # are skipped.
 
-    Raises ConfigError for a file without keys, or one that is not a file of keys.
+    Raises ConfigError for a file without keys.
     """
-    try:
-        lines = [line.strip() for line in path.read_text("ascii").splitlines()]
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not plain ASCII, so it is not a file of keys. Check the path.") from None
+    lines = [line.strip() for line in path.read_text("utf-8", "replace").splitlines()]  # ServeSettings checks the keys
     keys = tuple(line for line in lines if line and not line.startswith("#"))
     if not keys:
         raise ConfigError(

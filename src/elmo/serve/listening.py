@@ -22,13 +22,13 @@ _BACKLOG = 512
 
 def bound(host: str, port: int) -> socket.socket:
     """A listening socket; port 0: any free one. Raises ConfigError if the address can't be used."""
-    if not 0 <= port < 1 << 16:
-        raise ConfigError(f"port must be 0 (any free one) to 65,535 (got {port}).")
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, *_, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
         takes_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # as :: means everywhere but on Windows
-        return socket.create_server(address, family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both)
-    except (OSError, UnicodeError) as error:
+        return socket.create_server(
+            (address[0], port, *address[2:]), family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both
+        )
+    except (OSError, OverflowError, UnicodeError) as error:
         raise ConfigError(
             f"can't listen on {host} port {port}: {getattr(error, 'strerror', None) or error}. Choose another port "
             "with --port (0 takes any free one), or an address of this machine with --host."

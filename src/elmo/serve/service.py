@@ -28,8 +28,6 @@ class Service:
     """A route finds it as `request.app.state.service`, or by `service_of(request)`."""
 
     def __init__(self, models: Sequence[ServedModel], settings: ServeSettings, routes: Sequence[Route] = ()) -> None:
-        if not models:
-            raise ConfigError("there is no model to serve. Pass one: ServedModel.load('small-en').")
         names = [model.name for model in models]
         if len(set(names)) < len(names):
             raise ConfigError(

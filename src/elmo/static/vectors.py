@@ -58,9 +58,6 @@ class StaticVectors:
                 "one row. Pass a matrix of (words, dim)."
             )
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
-        if len(self._rows) < len(self.words):
-            twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
-            raise ConfigError(f"the word {twice!r} is given twice, but can have only one vector. Leave one out.")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -108,8 +105,8 @@ def read_static_vectors(
     there were (a `TextWarning`). Of a word given twice the first row is kept, as gensim does, with a warning. Of a
     fastText model, all `words` that it can make vectors of are kept.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
-    other than dim numbers or one that isn't finite, a word is not UTF-8, the first line's count is wrong, or the file
-    is over a limit of `elmo.text.files.lines`; ConfigError for unknown `errors`; MissingExtraError for a fastText
+    other than dim numbers or one that isn't finite, there are fewer words than the first line says, or the file is
+    over a limit of `elmo.text.files.lines`; ConfigError for unknown `errors`; MissingExtraError for a fastText
     model without gensim.
     """
     require_value("errors", errors, OnBadRow)

@@ -190,8 +190,8 @@ def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path)
         ([["a"] * 9], {"max_tokens": 5}, TextError, "begins with a sentence of more than 5 tokens"),
         ([["a b"]], {}, TextError, "'a b' is empty or contains a space"),
         ([["a"], ["b\ud800"]], {}, TextError, "sentence 2: the token .* has half a character"),
-        ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens is 1,000,000,000"),
-        ([["a"]], {"max_tokens": 0}, ConfigError, "max_tokens must be at least 1"),
+        ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens must be a whole number from 1"),
+        ([["a"]], {"max_tokens": 0}, ConfigError, "max_tokens must be a whole number from 1"),
     ],
 )
 def test_what_can_not_be_indexed_is_told_and_leaves_nothing(embedder, tmp_path, text, settings, error, message):
@@ -235,7 +235,7 @@ def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm
     require_model(index, embedder)
     with pytest.raises(ConfigError, match=r"shape \(3,\)"):
         index.search(np.ones(3), 1)
-    with pytest.raises(ConfigError, match="not finite"):
+    with pytest.raises(ConfigError, match="length nan"):
         index.search(np.full(index.dim, np.nan), 1)
     for center in (False, True):
         with pytest.raises(ConfigError, match="layer is 3, but the index has layers 0 to 2"):
@@ -326,21 +326,12 @@ def test_facts_that_are_made_up_are_refused_at_once(folder, name, value):
 
 def test_headers_that_make_no_sense_are_refused(folder):
     """np.load raises tokenize.TokenError for them."""
-    for name in ("layer-1.npy", "starts.npy"):
+    for name in ("layer-1.npy",):
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(content.replace(b"'shape': (", b"'shape': ((", 1))
-        with pytest.raises(TextError, match=f"{name}: is not a NumPy file.*the index is damaged"):
+        with pytest.raises(TextError, match=f"{name}: can't be read.*the index is damaged"):
             ContextIndex(folder)
         (folder / name).write_bytes(content)
-
-
-def test_more_text_may_be_in_an_index_the_more_tokens_it_has(folder, monkeypatch):
-    monkeypatch.setattr(index_files, "_LEAST_TOKENS", 1)
-    monkeypatch.setattr(index_files, "_TOKEN_BYTES", len("밥 money".encode()))
-    num_tokens = len(ContextIndex(folder))
-    (folder / "words.txt").write_text("money\n" * 2 * num_tokens)
-    with pytest.raises(TextError, match=r"words\.txt: can't be read \(it has more than .* bytes"):
-        ContextIndex(folder)
 
 
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):

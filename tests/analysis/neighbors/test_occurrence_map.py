@@ -95,11 +95,6 @@ def test_a_word_that_the_index_lacks_is_alone(index, embedder):
     assert (len(found.occurrences), found.in_index, found.layers[2].variance) == (1, 0, None)
 
 
-def test_without_a_marked_token_there_is_nothing_to_show(index, embedder):
-    with pytest.raises(ConfigError, match="no token is marked"):
-        occurrence_map(index, embedder, [])
-
-
 def test_search_by_a_mix_equals_the_cosines_of_mixed_vectors(index, embedder):
     tokens = ["money", "of", "the", "bank"]
     *_, found = neighbors(index, embedder, tokens, 3, 8, weights=WEIGHTS)

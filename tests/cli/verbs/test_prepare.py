@@ -7,7 +7,7 @@ import pytest
 from elmo.cli.verbs.prepare import main
 from elmo.corpus import prepare as prepare_module
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, WeightFileError
 from elmo.weights.catalogue import bundled_folders
 
 
@@ -111,7 +111,9 @@ def test_a_models_vocabulary_is_taken_by_its_name_or_folder(tmp_path, text):
 
 
 def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
-    with pytest.raises(TextError, match="nosuch: there is no such file, and no model of that name.*small-en, small-ko"):
+    with pytest.raises(
+        WeightFileError, match="nosuch.*: there is no such file, and no model of that name.*small-en, small-ko"
+    ):
         main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", "nosuch"])
     (tmp_path / "model").mkdir()
     with pytest.raises(TextError, match=r"this model has no vocab\.txt, so what its softmax predicts is unknown"):
@@ -143,7 +145,7 @@ def test_standard_input_is_read_in_the_form_that_its_beginning_shows(tmp_path, s
 
 def test_an_array_of_json_on_standard_input_is_refused(tmp_path, stdin):
     stdin(b'[{"text": "one line"},\n{"text": "two"}]\n')
-    with pytest.raises(TextError, match="is one JSON array, of which a stream can't be read in parts"):
+    with pytest.raises(TextError, match="looks like one JSON array, but standard input and pipes are read"):
         main(["-", "-o", str(tmp_path / "data"), "--quiet", "--format", "jsonl"])
 
 

@@ -120,8 +120,6 @@ def test_what_is_none_of_the_choices_is_refused(embedder):
         embedder.embed_iter(SENTENCES, pool="sum")
     with pytest.raises(ConfigError, match="output must be one of 'numpy', 'torch', 'pandas'.*'list'"):
         embedder.embed(SENTENCES, output="list")
-    with pytest.raises(ConfigError, match="progress must be .*got 'yes'"):
-        embedder.embed(SENTENCES, progress="yes")
 
 
 def test_a_table_without_pandas_is_told_with_the_way_to_install_it(embedder, monkeypatch):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from elmo.disk.bounded import file_hash
 from elmo.embed.encoder import token_layers
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo.setting_checks import PositiveInt, Seed, require_value
+from elmo.setting_checks import Seed, from_to, require_value
 from elmo.text.word_list import has_surrogate
 
 if TYPE_CHECKING:
@@ -74,12 +74,7 @@ def build_index(
 
 
 def _require_sense(max_tokens: int, embedder: "Embedder") -> None:
-    require_value("max_tokens", max_tokens, PositiveInt)
-    if max_tokens > MOST_TOKENS:
-        raise ConfigError(
-            f"max_tokens is {max_tokens:,}, but an index holds 1 to {MOST_TOKENS:,} tokens, because all are compared. "
-            "Take a sample of the text."
-        )
+    require_value("max_tokens", max_tokens, Annotated[int, from_to(1, MOST_TOKENS)])
     if embedder.state == "carry":
         raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
 

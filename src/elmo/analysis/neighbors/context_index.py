@@ -207,14 +207,12 @@ class ContextIndex:
         return _sum(weight * self._lengths[i] * self._products(vector, i) for i, weight in weights.items())
 
     def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
-        if vector.shape != (self.dim,):
-            raise ConfigError(
-                f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "
-                f"model that the index was built with: {self.facts.model}."
-            )
         length = float(np.linalg.norm(vector))
-        if not np.isfinite(length):
-            raise ConfigError("the vector is not finite (NaN or inf). Pass one that a model gave.")
+        if vector.shape != (self.dim,) or not np.isfinite(length):
+            raise ConfigError(
+                f"the vector has shape {vector.shape} and length {length}, but the index holds vectors of shape "
+                f"({self.dim},). Pass a finite one of the model that the index was built with: {self.facts.model}."
+            )
         return vector / (length or 1.0)
 
     def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:

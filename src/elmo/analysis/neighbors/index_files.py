@@ -4,7 +4,6 @@ The bytes of all files but the layers are checked when an index is opened; those
 first use.
 """
 
-import hashlib
 import json
 import threading
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.disk.arrays import ArraysError, mapped
-from elmo.disk.bounded import file_hash, read_bytes
+from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
 from elmo.shapes import Float, Int, Shaped
@@ -22,9 +21,6 @@ from elmo.shapes import Float, Int, Shaped
 SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
 TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "lengths.npy"
-# A text file of an index holds so many bytes for each token, and for a million if it has fewer.
-_TOKEN_BYTES, _LEAST_TOKENS = 1000, 1_000_000
-_ANOTHER_SUM = f"doesn't have the SHA-256 noted in {FACTS_FILE}"
 
 LayerFile = Float[np.ndarray, "rows dim"]
 """float16, memory-mapped."""
@@ -117,16 +113,13 @@ def write_facts(folder: Path, facts: IndexFacts) -> None:
 def open_files(folder: Path) -> IndexFiles:
     """Raises TextError, naming the file, if something is missing, damaged or doesn't fit."""
     facts = _facts(folder)
-    for name in facts.sha256:
-        if not (folder / name).is_file():
-            raise _damaged(folder / name, "is missing")
-    texts = {name: _text(folder / name, facts) for name in (SENTENCES_FILE, WORDS_FILE)}
+    for name in (SENTENCES_FILE, WORDS_FILE, TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE):
+        _require_sum(folder / name, facts.sha256[name])
+    texts = {name: (folder / name).read_text("utf-8").splitlines() for name in (SENTENCES_FILE, WORDS_FILE)}
     token_words = _array(folder / TOKEN_WORDS_FILE, "int32", (facts.num_tokens,))
     starts = _array(folder / STARTS_FILE, "int64", (facts.num_sentences + 1,))
     lengths = _array(folder / LENGTHS_FILE, "float32", (facts.num_layers, facts.num_tokens))
     layers = CheckedLayers(folder, facts)
-    for name in (TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE):
-        _require_sum(folder / name, facts.sha256[name])
     sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
     return IndexFiles(facts, sentences, texts[WORDS_FILE], np.asarray(token_words), np.asarray(starts), lengths, layers)
 
@@ -141,24 +134,13 @@ def _facts(folder: Path) -> IndexFacts:
         values = read_json(path)
         facts = IndexFacts(**{field.name: values[field.name] for field in fields(IndexFacts)})
         counts = (facts.num_tokens, facts.num_sentences, facts.num_words, facts.num_layers, facts.dim)
-        if facts.schema != SCHEMA or not all(type(count) is int and count > 0 for count in counts):
-            raise ValueError
-        # Each file has its hash here, so a number of layers that is made up is refused before files are looked for.
-        if facts.num_layers >= len(facts.sha256) or set(facts.sha256) != set(file_names(facts.num_layers)):
+        fits = facts.schema == SCHEMA and all(type(count) is int and count > 0 for count in counts)
+        # Each file has its sum here, so a made-up number of layers is refused before names are made of it.
+        if not fits or facts.num_layers >= len(facts.sha256) or set(facts.sha256) != set(file_names(facts.num_layers)):
             raise ValueError
     except (WeightFileError, ValueError, KeyError, TypeError):
         raise _damaged(path, f"is not a description of an index of schema {SCHEMA}") from None
     return facts
-
-
-def _text(path: Path, facts: IndexFacts) -> list[str]:
-    try:
-        content = read_bytes(path, limit=_TOKEN_BYTES * max(facts.num_tokens, _LEAST_TOKENS))
-    except OSError as error:
-        raise _damaged(path, f"can't be read ({error.strerror})") from None
-    if hashlib.sha256(content).hexdigest() != facts.sha256[path.name]:
-        raise _damaged(path, _ANOTHER_SUM)
-    return content.decode("utf-8").splitlines()
 
 
 def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> Shaped[np.ndarray, "*shape"]:
@@ -174,7 +156,7 @@ def _require_sum(path: Path, sha256: str) -> None:
     except OSError as error:
         raise _damaged(path, f"can't be read ({error.strerror})") from None
     if found != sha256:
-        raise _damaged(path, _ANOTHER_SUM)
+        raise _damaged(path, f"doesn't have the SHA-256 noted in {FACTS_FILE}")
 
 
 def _damaged(path: Path, what: str) -> TextError:

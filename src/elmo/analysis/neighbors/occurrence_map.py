@@ -15,7 +15,6 @@ import numpy as np
 
 from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
-from elmo.errors import ConfigError
 from elmo.setting_checks import PositiveInt, Seed, require_value
 from elmo.shapes import Float, Int, UInt64
 from elmo.text.sentence_checks import require_place
@@ -78,10 +77,8 @@ def occurrence_map(
 
     `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
     sum of the layers. The marked sentences themselves are left out wherever the index has them.
-    Raises ConfigError without a marked token, for a place outside its sentence, a limit below 1 and a negative seed.
+    Raises ConfigError for a place outside its sentence, a limit below 1 and a negative seed.
     """
-    if not marked:
-        raise ConfigError("no token is marked, so there is no word to show. Mark one: [(tokens, place)].")
     for sentence, place in marked:
         require_place(sentence, place)
     require_value("limit", limit, PositiveInt)

@@ -30,14 +30,8 @@ _OUTDATED = (
 
 
 def is_switched_off() -> bool:
-    """Whether ELMO_NATIVE is 0. ConfigError for what is neither 0 nor 1."""
-    value = os.environ.get("ELMO_NATIVE") or "1"
-    if value not in ("0", "1"):
-        raise ConfigError(
-            f"ELMO_NATIVE must be 0, which switches the native library off, or 1 (got {value!r}). Set it to one of "
-            "them, or unset it."
-        )
-    return value == "0"
+    """Whether ELMO_NATIVE is 0."""
+    return os.environ.get("ELMO_NATIVE") == "0"
 
 
 @functools.cache

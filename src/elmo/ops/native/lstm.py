@@ -202,16 +202,14 @@ class LSTMLayer:
 
 def _row_stride(name: str, array: Shaped[np.ndarray, "positions values"], width: int, flags: int) -> int:
     """How many values there are from row to row. A row has no gaps, and rows don't overlap."""
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape[1:] != (width,):
-        raise ConfigError(
-            f"{name} is {getattr(array, 'dtype', type(array).__name__)} of shape {np.shape(array)}, but this layer "
-            f"takes float32 of shape (positions, {width}): C would read or write beyond it. Pass vectors of this "
-            "model's width."
-        )
-    stride, step = array.strides
-    if (step != 4 and width > 1) or (len(array) > 1 and stride < 4 * width) or array.flags.num & flags != flags:
-        raise ConfigError(
-            f"{name} has the strides {array.strides}, but rows of this layer must have no gaps, must not "
-            "overlap and must not be locked. Pass a contiguous, writable copy."
-        )
-    return stride // 4
+    if isinstance(array, np.ndarray) and array.dtype == np.float32 and array.shape[1:] == (width,):
+        stride, step = array.strides
+        has_gaps = (step != 4 and width > 1) or (len(array) > 1 and stride < 4 * width)
+        if not has_gaps and array.flags.num & flags == flags:
+            return stride // 4
+    raise ConfigError(
+        f"{name} is {getattr(array, 'dtype', type(array).__name__)} of shape {np.shape(array)} and strides "
+        f"{getattr(array, 'strides', None)}, but this layer takes float32 of shape (positions, {width}), whose rows "
+        "have no gaps, don't overlap and aren't locked: C would read or write beyond it. Pass a contiguous, writable "
+        "array of this model's width."
+    )

@@ -76,11 +76,8 @@ class Matrix:
     ) -> None:
         """Writes inputs @ weight.T + bias into the columns of the panels from `first` to `last`."""
         sizes = {"inner": self.inner, "panels": self.panels}
-        if not 0 <= first <= last <= self.panels:
-            raise ConfigError(
-                f"first and last are {first} and {last}, but the weight has {self.panels} panels of {PANEL} outputs. "
-                "Name some of them, in order."
-            )
+        require("the first panel", first, at_most=last)
+        require("the last panel", last, at_most=self.panels)
         (from_place,) = addresses_of("elmo_product", _PRODUCT[:1], [inputs], sizes, of_numpy)
         (to_place,) = addresses_of("elmo_product", _PRODUCT[1:], [out], sizes)
         (bias_place,) = [None] if bias is None else addresses_of("elmo_product", PADDED_BIAS, [bias], sizes, of_numpy)

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
-from elmo.errors import ConfigError
-
 T = TypeVar("T")
 
 
@@ -88,10 +86,5 @@ def following(progress: Progress | bool) -> Iterator[Progress]:
             yield drawn
     elif progress is False:
         yield SILENT
-    elif all(callable(getattr(progress, name, None)) for name in ("show", "say")):
-        yield progress
     else:
-        raise ConfigError(
-            f"progress must be True, False or an object with the methods of elmo.Progress, show and say (got "
-            f"{progress!r}). Derive a class from elmo.Progress and override show."
-        )
+        yield progress
