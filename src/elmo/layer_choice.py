@@ -38,8 +38,8 @@ class LayerChoice:
 
         Raises ConfigError for a choice that this model can't give.
         """
-        if isinstance(layers, str):
-            return cls(layers, _named(layers, num_layers))
+        if isinstance(layers, str | bytes | bool):  # b"all" has three numbers, and True would be the index 1
+            return cls(str(layers), _named(layers, num_layers))
         try:
             index = operator.index(layers)  # type: ignore[arg-type] - whatever is not an index is a TypeError
         except TypeError:
@@ -98,7 +98,7 @@ def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
     return weights
 
 
-def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
+def _named(name: object, num_layers: int) -> tuple[float, ...] | None:
     if name not in NAMES:
         raise _not_a_choice(name, num_layers)
     if name == "all":

@@ -333,6 +333,7 @@ def test_what_is_no_sentence_is_named_with_its_place(embedder, sentences, messag
         ("last", "chooses no layers"),
         (3, "from -3 to 2"),
         (-4, "from -3 to 2"),
+        (True, "chooses no layers"),
         (None, "chooses no layers"),
         (0.5, "chooses no layers"),
         ([0.5, 0.5], "2 weights.*3 layers"),

@@ -53,7 +53,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "layers": [1, 2]}, None, "layers has 2 weights"),
         ({"input": "a", "layers": True}, "layers", "got `bool`"),
         ({"input": "a", "layers": None}, "layers", "got `null`"),
-        ({"input": "a", "layers": [1e300, 0, 0]}, None, "exceeds float32"),
+        ({"input": "a", "layers": [1e300, 0, 0]}, "layers", "exceeds float32"),
         ({"input": "a", "pool": "sum"}, "pool", "pool: Invalid enum value"),
         ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
         ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),

@@ -4,6 +4,7 @@ import signal
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
+from typing import Annotated
 
 import uvicorn
 from starlette.applications import Starlette
@@ -11,6 +12,7 @@ from starlette.applications import Starlette
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import handled
 from elmo.serve.settings import ServeSettings
+from elmo.setting_checks import from_to, require_value
 
 GRACE_SECONDS = 20
 """After SIGTERM or Ctrl-C, the requests being answered have this long to finish."""
@@ -22,13 +24,14 @@ _BACKLOG = 512
 
 def bound(host: str, port: int) -> socket.socket:
     """A listening socket; port 0: any free one. Raises ConfigError if the address can't be used."""
+    require_value("port", port, Annotated[int, from_to(0, (1 << 16) - 1)])
     try:
-        family, *_, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         takes_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # as :: means everywhere but on Windows
         return socket.create_server(
             (address[0], port, *address[2:]), family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both
         )
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, UnicodeError) as error:
         raise ConfigError(
             f"can't listen on {host} port {port}: {getattr(error, 'strerror', None) or error}. Choose another port "
             "with --port (0 takes any free one), or an address of this machine with --host."

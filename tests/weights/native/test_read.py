@@ -229,7 +229,7 @@ def test_a_config_that_makes_no_sense_is_named_with_its_value(written, change, m
         (b"\xff\xfe", "is not valid JSON"),
         (b" " * (1 << 21), "it has more than 1,048,576 bytes, the limit for such a file"),
     ],
-    ids=range(6),
+    ids=range(5),
 )
 def test_a_config_that_is_no_json_object_is_refused(written, content, message):
     (written / "config.json").write_bytes(content)
