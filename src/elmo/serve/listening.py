@@ -28,9 +28,7 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         takes_both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # as :: means everywhere but on Windows
-        return socket.create_server(
-            (address[0], port, *address[2:]), family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both
-        )
+        return socket.create_server(address, family=family, backlog=_BACKLOG, dualstack_ipv6=takes_both)
     except (OSError, UnicodeError) as error:
         raise ConfigError(
             f"can't listen on {host} port {port}: {getattr(error, 'strerror', None) or error}. Choose another port "
