@@ -87,7 +87,7 @@ def test_other_arrays_than_expected_are_told(names):
     with zipfile.ZipFile(file, "w") as archive:
         for name in names:
             archive.writestr(name, npy.getvalue())
-    with pytest.raises(ArraysError, match="is not an .npz file|does not hold the arrays a"):
+    with pytest.raises(ArraysError, match="read as an .npz file|does not hold the arrays a"):
         read_npz(file, {"a": (3,)})
 
 
@@ -97,8 +97,8 @@ def test_other_arrays_than_expected_are_told(names):
         (lambda path: None, "No such file"),
         (Path.mkdir, "it is a folder|Is a directory"),
         (os.mkfifo, "it is a FIFO"),
-        (lambda path: path.write_bytes(b""), "is not a NumPy file"),
-        (lambda path: path.write_bytes(b"\x93NUMPY\x01\x00\xff"), "is not a NumPy file"),
+        (lambda path: path.write_bytes(b""), "can't be read"),
+        (lambda path: path.write_bytes(b"\x93NUMPY\x01\x00\xff"), "can't be read"),
     ],
 )
 def test_what_is_no_file_of_arrays_is_told(tmp_path, make, message):

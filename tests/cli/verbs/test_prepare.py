@@ -112,7 +112,7 @@ def test_a_models_vocabulary_is_taken_by_its_name_or_folder(tmp_path, text):
 
 def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
     with pytest.raises(
-        WeightFileError, match="nosuch.*: there is no such file, and no model of that name.*small-en, small-ko"
+        WeightFileError, match="nosuch: there is no such file or folder, and no model of that name.*small-en, small-ko"
     ):
         main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", "nosuch"])
     (tmp_path / "model").mkdir()
