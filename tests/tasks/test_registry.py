@@ -107,7 +107,7 @@ def test_an_installed_package_that_lacks_what_it_adds_is_told(module, monkeypatc
     ):
         points = [EntryPoint("theirs", value, place.GROUP)]
         monkeypatch.setattr(named_object, "entry_points", lambda group, points=points: points)
-        with pytest.raises(ConfigError, match=f"the {what} 'theirs' can't be loaded from {value}: .* install it again"):
+        with pytest.raises(ConfigError, match=f"the {what} '{value}' can't be loaded: "):
             find_it()
 
 
