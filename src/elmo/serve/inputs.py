@@ -79,6 +79,9 @@ def _require_json(request: Request) -> None:
 async def _body(request: Request, settings: ServeSettings) -> bytes:
     """The whole body; counted as it comes, because Content-Length may be missing or wrong."""
     most, chunks, size = settings.max_body_bytes, [], 0
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared[:20]) > most:
+        raise too_large(most)
     try:
         async with asyncio.timeout(settings.body_seconds):
             async for chunk in request.stream():
