@@ -30,6 +30,8 @@ def mapped(path: Path, dtype: str | None = None, shape: Shape | None = None) -> 
     try:
         with open_regular(path):  # which a FIFO is not; to open that would wait for somebody to write to it
             array = np.lib.format.open_memmap(path, mode="r")
+        if path.stat().st_size != array.offset + array.nbytes:
+            raise ValueError("it has another number of bytes than its header says")
     except Exception as error:  # a damaged header is no Python, for which NumPy's parser raises many kinds
         raise ArraysError(f"can't be read ({shown(str(error))})") from None
     _require(array, dtype, shape)

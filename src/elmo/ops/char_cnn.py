@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.tracing import has_values
 from elmo.ops.transfer import on_device
@@ -84,6 +85,11 @@ def character_vectors(
     The ids may be on the CPU while the embedding is on a GPU: cutting them there makes the host wait for nothing.
     """
     dim = embedding.shape[1]
+    if character_ids.device not in (embedding.device, torch.device("cpu")):
+        raise ConfigError(
+            f"the character ids are on {character_ids.device}, but the embedding is on {embedding.device}. Move them "
+            "to one device, or leave the ids on the CPU."
+        )
     if not has_values(character_ids):
         return CharacterVectors((functional.embedding(character_ids, embedding).flatten(1),), dim)
     trains = torch.is_grad_enabled() and len(character_ids) > 0 and native_passes.can_run(embedding)
@@ -100,6 +106,11 @@ def best_windows(
     vectors: CharacterVectors, weight: Float[Tensor, "filters dim width"]
 ) -> Float[Tensor, "types filters"]:
     """Each filter's maximum over all windows of a token, before bias and activation."""
+    if weight.shape[1] != vectors.dim or weight.shape[2] < 1:
+        raise ConfigError(
+            f"the filters' weight has the shape {tuple(weight.shape)}, but a character's vector has {vectors.dim} "
+            "values. Pass filters of (number, dim, width) for these vectors."
+        )
     find = BestWindow.apply if vectors.trains and native_passes.can_run(weight, *vectors.groups) else _best_window
     found = [find(group, weight) for group in vectors.groups]
     best = found[0] if len(found) == 1 else torch.cat(found)
