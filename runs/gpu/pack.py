@@ -35,7 +35,9 @@ def main(given: Sequence[str] | None = None) -> int:
         print("pack.py: there are uncommitted changes, which the branch would not have. Commit them.", file=sys.stderr)
         return 2
     shutil.rmtree(ROOT / ".gpu", ignore_errors=True)
-    shutil.copytree(hub.resolve(recipe["start"]), ROOT / ".gpu/1/start")  # before the branch, which has no models
+    shutil.copytree(
+        Path(str(hub.resolve(recipe["start"]))), ROOT / ".gpu/1/start"
+    )  # before the branch, which has no models
     start = sum(path.stat().st_size for path in (ROOT / ".gpu/1/start").iterdir())
     parts = parted(files_of(recipe, options.data), LARGEST - small_tree(), start)
     if parts is None:

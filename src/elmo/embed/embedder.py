@@ -283,7 +283,16 @@ class Embedder:
         progress: Progress | bool = False,
     ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
-    def embed(self, sentences: Sentences, layers: Layers = "all", **settings: Any) -> Any: ...
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: Pool | None = None,
+        normalize: bool = False,
+        progress: Progress | bool = False,
+        output: OutputType = "numpy",
+    ) -> Any: ...
     def embed(
         self,
         sentences: Sentences,
@@ -329,10 +338,26 @@ class Embedder:
 
     @overload  # a str is an Iterable[str] too, and comes first
     def embed_text(  # pyright: ignore[reportOverlappingOverload]
-        self, text: str, layers: Layers = "average", **settings: Any
+        self,
+        text: str,
+        layers: Layers = "average",
+        *,
+        tokenizer: str | Tokenize = "auto",
+        sentences: SentenceEnds = "within-lines",
+        plain_quotes: bool = True,
+        normalize: bool = False,
     ) -> EmbeddedText: ...
     @overload
-    def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
+    def embed_text(
+        self,
+        text: Iterable[str],
+        layers: Layers = "average",
+        *,
+        tokenizer: str | Tokenize = "auto",
+        sentences: SentenceEnds = "within-lines",
+        plain_quotes: bool = True,
+        normalize: bool = False,
+    ) -> list[EmbeddedText]: ...
     def embed_text(
         self,
         text: str | Iterable[str],

@@ -49,7 +49,7 @@ def export_folder(
     page = page_files.page(_kept(models, mixes, files))
     engine = {path.name: path for path in page_files.ENGINE.iterdir() if path.suffix not in (".sources", ".md")}
     size = len(page.encode()) + sum(map(len, files.values())) + sum(path.stat().st_size for path in engine.values())
-    replaceable = {*_OWN, _ENGINE, *models, *_earlier_models(folder)}
+    replaceable = frozenset({*_OWN, _ENGINE, *models, *_earlier_models(folder)})
     with new_folder(folder, size=size, force=force, replaceable=replaceable) as unfinished:
         (unfinished / "index.html").write_text(page, encoding="utf-8")
         (unfinished / "SOURCES.tsv").write_bytes(SOURCES_FILE.read_bytes())

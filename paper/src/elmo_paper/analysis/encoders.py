@@ -259,7 +259,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
 
 def _others(named: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The names of encoders, and their files. ConfigError for a name that comes twice."""
-    split = [text.partition("=")[::2] for text in named]
+    split = [(name, files) for name, _, files in (text.partition("=") for text in named)]
     names = [name for name, _ in split]
     require_setting(len(set(names)) == len(names), "encoder", named, "NAME=FILES, each name once")
     yield from split

@@ -60,10 +60,13 @@ def train(
             stack.enter_context(run.held())
         elif config is None:
             run.require_begun()
-        is_finetuning = isinstance(config, FinetuneConfig) or (
-            config is None and ranks.on_first(lambda: (path / FINETUNING_FILE).is_file())
-        )
-        kind = Finetuning(data, config, model, old_text) if is_finetuning else Pretraining(data, config)
+        kind: Finetuning | Pretraining
+        if isinstance(config, PretrainConfig):
+            kind = Pretraining(data, config)
+        elif config is not None or ranks.on_first(lambda: (path / FINETUNING_FILE).is_file()):
+            kind = Finetuning(data, config, model, old_text)
+        else:
+            kind = Pretraining(data, None)
         with beginning(ranks, flag):
             if not is_begun:
                 run.require_free()

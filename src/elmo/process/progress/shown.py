@@ -158,9 +158,8 @@ class ProgressLines(Progress):
             is_due = now - self._written >= pause and elapsed >= _YOUNG and (done, note) != stage.written
             if elapsed >= _SHORTEST_PAUSE if is_over else is_due:
                 facts = _figures(total, unit, elapsed, _PERCENT) | {"prefix": what, "initial": stage.first}
-                self.say(
-                    tqdm.format_meter(done, total and max(done, total), elapsed, postfix=note, ncols=None, **facts)
-                )
+                most: Any = total and max(done, total)  # None: unknown, which tqdm's types don't have
+                self.say(tqdm.format_meter(done, most, elapsed, postfix=note, ncols=None, **facts))
                 stage.written, self._written = (done, note), now
             if is_over:
                 del self._stages[what]

@@ -5,7 +5,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -212,7 +212,7 @@ async def _read(request: Request, expected: type[R]) -> tuple[R, ServedModel, Re
 async def _answer(
     request: Request,
     asked: _Asked,
-    item: Callable[[int, np.ndarray], object],
+    item: Callable[[int, np.ndarray], Any],
     whole: type[Embeddings | TokenEmbeddings],
 ) -> Response:
     """`item`: (index of the input, its result) -> its part of `whole`, the JSON answer."""

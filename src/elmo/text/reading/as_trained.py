@@ -12,7 +12,7 @@ Tokens are replaced after the text was split, so their places in the text stay: 
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
@@ -38,7 +38,7 @@ class PlainForms(dict[int, str]):
     """Typographic marks with what they are read as; and, looked up when it is asked for, the compatibility form (NFKC)
     of each character that no word of a vocabulary has, if words have that form. Invisible ones are left out."""
 
-    def __init__(self, marks: Mapping[int, str] = MappingProxyType({}), known: Set[str] = frozenset()) -> None:
+    def __init__(self, marks: Mapping[int, str] = MappingProxyType({}), known: frozenset[str] = frozenset()) -> None:
         super().__init__(marks)
         self._known = known
 
@@ -69,7 +69,7 @@ def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
     """
     if not vocabulary:
         return {}
-    characters = set().union(*vocabulary)
+    characters = frozenset().union(*vocabulary)
     plain_forms = QUOTES | DASHES | _OTHERS
     missing = {
         mark: {form, "-"} if form == "--" else {form} for mark, form in plain_forms.items() if mark not in characters
