@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import write_file
-from elmo.disk.bounded import read_bytes
+from elmo.disk.bounded import read_bytes, readable
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import forget_records_after, read_json, read_record, read_records, write_json
 from elmo.errors import ConfigError, OutputError
@@ -280,7 +280,8 @@ class RunFolder:
         pointer = self.checkpoints / name
         if not pointer.is_file():
             return None
-        pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
+        with readable(pointer, OutputError, "Check the disk, then resume."):
+            pointed = read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8", "replace").strip()
         return next((folder for folder in self._checkpoints() if folder.name == pointed), None)
 
     def _checkpoints(self) -> list[Path]:
