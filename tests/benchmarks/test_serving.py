@@ -22,4 +22,4 @@ def test_a_server_is_watched_at_half_load(run, text: Path) -> None:
 
 def test_requests_are_made_from_the_schema(run) -> None:
     record = run("serving/serve_schema.py", "--cases", "16")
-    assert "| POST /v1/embeddings | 2 |" in record and "0 kinds of wrong answers" in record
+    assert "| POST /v1/embeddings | 4 |" in record and "0 kinds of wrong answers" in record
