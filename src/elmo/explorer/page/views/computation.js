@@ -41,7 +41,7 @@ export const computationView = {
 
     function section({ title, shape, plain, equation, worked, figures, layer }, i) {
       return h("section", { class: "step", id: `step-${i + 1}`, "aria-labelledby": `step-title-${i + 1}` },
-        h("h3", { id: `step-title-${i + 1}`, tabindex: "-1" }, h("i", {}, String(i + 1)), h("span", { class: "title" }, title), h("span", { class: "shape" }, shape)),
+        h("h2", { id: `step-title-${i + 1}`, tabindex: "-1" }, h("i", {}, String(i + 1)), h("span", { class: "title" }, title), h("span", { class: "shape" }, shape)),
         h("p", { class: "plain" }, plain), figures,
         h("div", { class: "by" }, [equation].flat().map(formula), worked && (worked.nodeType ? worked : h("p", { class: "worked" }, h("span", { class: "label" }, words.worked), indexed(sums(worked))))),
         layer !== undefined && layer === state.layer && h("p", { class: "chosen-layer" }, words.chosen(layer)));
@@ -77,9 +77,9 @@ export const computationView = {
       return {
         title: words.cnn, shape: `(${sizes.characters}, ${sizes.character_dim}) → (${sizes.features.toLocaleString("en")})`, plain: words.cnnPlain(filters.length),
         figures: [
-          h("h4", {}, words.covered(positive, sizes.features)),
+          h("h3", {}, words.covered(positive, sizes.features)),
           byteGrid(letters, { above: Object.assign([...covered], { most: Math.max(...covered, 1), best: covered.indexOf(Math.max(...covered)) }), counts: covered, column: 34, label: words.coveredLabel(covered) }),
-          h("h4", {}, words.strongest), h("p", { class: "muted first" }, words.profile),
+          h("h3", {}, words.strongest), h("p", { class: "muted first" }, words.profile),
           h("div", { class: "widths" }, filters.map(({ width, number: count, positive: fired, best: three }) => h("div", { class: "width" },
             h("p", { class: "muted" }, h("b", {}, words.width(width)), ` ${words.fired(fired, count)}`),
             three.map((filter) => h("div", { class: "filter" },
@@ -96,16 +96,16 @@ export const computationView = {
       const features = sizes.features.toLocaleString("en");
       const parts = computed.highways.map((layer, i) => {
         const scale = largest(layer.before, layer.after);
-        return h("div", { class: "strips" }, computed.highways.length > 1 && h("h4", {}, words.highwayLayer(i + 1)),
+        return h("div", { class: "strips" }, computed.highways.length > 1 && h("h3", {}, words.highwayLayer(i + 1)),
           named(words.before, layer.before, scale), named(words.gate, layer.gate, 1), named(words.transformed, layer.transformed, scale), named(words.after, layer.after, scale),
           h("p", { class: "muted first" }, words.largest(layer.before.length, sizes.features)),
-          h("h4", {}, words.gates(layer.gate_mean, sizes.features)),
+          h("h3", {}, words.gates(layer.gate_mean, sizes.features)),
           columns(layer.histogram.map((value, tenth) => ({ name: `.${tenth}`, value })), { format: String }));
       });
       const last = computed.highways.at(-1), at = last ? mostMixed(last) : 0;
       return {
         title: words.highway, shape: `(${features}) → (${features}) → (${sizes.projection})`, plain: words.highwayPlain, layer: "0",
-        figures: [parts, h("h4", {}, words.projection(sizes.projection)), h("div", { class: "strips" }, named("x_k", shown, largest(shown)))],
+        figures: [parts, h("h3", {}, words.projection(sizes.projection)), h("div", { class: "strips" }, named("x_k", shown, largest(shown)))],
         equation: ["T = σ( W_T y + b_T )", "y′ = T * relu( W_H y + b_H ) + (1 − T) * y", "x_k = W y′ + b"],
         worked: last && `y′_{${computed.shown[at]}} = ${figure(last.gate[at])} · ${figure(last.transformed[at])} + ${figure(1 - last.gate[at])} · ${figure(last.before[at])} = ${figure(last.after[at])}`,
       };
@@ -120,7 +120,7 @@ export const computationView = {
         plain: layer === 1 ? words.firstPlain : words.nextPlain(layer, hasSkip),
         figures: [
           h("div", { class: "directions" }, computed.readings.map((reading) => direction(reading, layer))),
-          hasSkip && h("div", { class: "skip" }, h("h4", {}, words.skip), computed.readings.map((reading) => skip(reading, layer))),
+          hasSkip && h("div", { class: "skip" }, h("h3", {}, words.skip), computed.readings.map((reading) => skip(reading, layer))),
         ],
         equation: hasSkip ? `h_{k,${layer}} = h′ + h_{k,${layer - 1}}`
           : [`c′ = ${clipped(`${keeping} * c + σ(i) * tanh(j)`, sizes.cell_clip)}`, `h′ = ${clipped("W_P ( σ(o) * tanh(c′) )", sizes.projection_clip)}`],
@@ -134,7 +134,7 @@ export const computationView = {
       const shown = order.slice(-reads.length), least = Math.max(0.05, ...reads.map((read) => read.share));
       const all = order.length - 2;
       const bars = [...cuts.map((cut) => ({ name: String(cut.words), value: cut.cosines[layer - 1] })), { name: words.everything(all), value: 1, strong: true }];
-      return h("div", { class: `direction ${name}` }, h("h4", {}, name === "forward" ? words.forward(word) : words.backward(word)),
+      return h("div", { class: `direction ${name}` }, h("h3", {}, name === "forward" ? words.forward(word) : words.backward(word)),
         h("table", {}, h("caption", { class: "hidden" }, words.reads(name, layer)),
           h("thead", {}, h("tr", {}, [words.token, words.state(reads[0].state.length, sizes.projection), `${words.kept} ${keeping}`, words.written, words.share].map((text) => h("th", { scope: "col" }, text)))),
           h("tbody", {}, tokens > reads.length && h("tr", { class: "earlier" }, h("th", { scope: "row" }, "…"), h("td", { class: "muted", colspan: "3" }, words.earlier(tokens - reads.length)), h("td", {}, share(earlier, least))),
@@ -181,7 +181,7 @@ export const computationView = {
         .filter((_, i) => computed.readings.some((reading) => reading.direction === ["backward", "forward"][i]));
       return {
         title: words.prediction, shape: sizes.words ? `2 × (${sizes.projection}) → 2 × (${sizes.words.toLocaleString("en")})` : "", plain: info.has_softmax ? words.predictionPlain : words.noSoftmax,
-        figures: info.has_softmax && h("div", { class: "directions" }, sides.map(({ place, found, title }) => h("div", { class: "direction" }, h("h4", {}, title),
+        figures: info.has_softmax && h("div", { class: "directions" }, sides.map(({ place, found, title }) => h("div", { class: "direction" }, h("h3", {}, title),
           one.tokens[place] === undefined ? h("p", { class: "muted" }, words.edge) : !found ? h("p", { class: "muted" }, words.notHere) : [
             h("ol", { class: "expected" }, found.best.slice(0, 5).map(([token, value]) => item(token, value, token === one.tokens[place])),
               !found.best.slice(0, 5).some(([token]) => token === one.tokens[place]) && item(one.tokens[place], found.probability, true, found.rank)),

@@ -27,7 +27,7 @@ export const gapView = {
 
     function list(side, { best, probability, rank }, word) {
       const isListed = best.some(([token]) => token === word);
-      return h("div", { class: `side ${side}` }, h("h3", {}, words[side]), axis(), h("ol", {}, best.map(([token, value]) => bar(token, value, token === word)),
+      return h("div", { class: `side ${side}` }, h("h2", {}, words[side]), axis(), h("ol", {}, best.map(([token, value]) => bar(token, value, token === word)),
         !isListed && (rank === null ? h("li", { class: "true out" }, h("span", { class: "word", title: word }, word), h("span", { class: "rank" }, words.unknown))
           : bar(word, probability, true, words.rank(rank)))));
     }

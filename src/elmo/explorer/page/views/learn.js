@@ -43,7 +43,7 @@ function build(element, state, words, change) {
   const again = (changes) => change({ learn: written({ ...settings, ...changes }) });
   const choice = (name) => h("label", { class: "muted" }, words[name], " ", h("select", { id: `learn-${name}`, onchange: (event) => (name === "rate" ? tell({ rate: Number(event.target.value) }) : again({ [name]: Number(event.target.value) })) },
     CHOICES[name].map((value) => h("option", { value, selected: value === settings[name] }, String(value)))));
-  const section = (title, ...content) => h("section", {}, h("h3", {}, title), ...content);
+  const section = (title, ...content) => h("section", {}, h("h2", {}, title), ...content);
 
   show(element, h("div", { class: "learn" }, h("p", { class: "note" }, words.lead),
     h("div", { class: "learn-tools" }, play, h("button", { id: "learn-step", class: "quiet", onclick: () => { run(false); tell({ step: true }); } }, words.step),
@@ -141,7 +141,7 @@ function build(element, state, words, change) {
 
   function list(side, { best, truth }) {
     const bar = (token, value) => style(h("li", { class: token === look.sentence[look.place] ? "true" : null }, h("span", { class: "word" }, token), h("span", { class: "track" }, h("span", { class: "length" })), h("span", { class: "value" }, `${(100 * value).toFixed(0)} %`)), { "--share": `${100 * value}%` });
-    return h("div", { class: `side ${side}` }, h("h4", {}, words[side]), h("ol", {}, best.map(([token, value]) => bar(token, value))), h("p", { class: "value" }, words.truth(look.sentence[look.place], `${(100 * truth).toFixed(1)} %`)));
+    return h("div", { class: `side ${side}` }, h("h3", {}, words[side]), h("ol", {}, best.map(([token, value]) => bar(token, value))), h("p", { class: "value" }, words.truth(look.sentence[look.place], `${(100 * truth).toFixed(1)} %`)));
   }
 
   function gateTable(steps) {
