@@ -144,7 +144,7 @@ def test_each_view_says_once_how_far_to_trust_it(opened, address, models, model)
     assert opened.page.inner_text("#view").count("times in 100") == 1
     opened.view("map")
     assert len(opened.texts(".quality")) == 1
-    if quality["note"]:
+    if quality.get("note"):
         assert quality["note"]["en"] in opened.texts(".quality")[0]
 
 
