@@ -49,7 +49,7 @@ def test_a_bad_file_is_told(files):
     (files / "dev").write_text("pos\n")
     found = probe(files, "--static", str(files / "known.txt"))
     assert found.returncode == 2
-    assert "dev:1: the line has 1 tab-separated columns" in found.stderr
+    assert "dev:1: has 1 tab-separated columns" in found.stderr
     assert "Traceback" not in found.stderr
 
 
