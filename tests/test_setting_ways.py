@@ -32,8 +32,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 MOST = 31
 """Of a setting's value. So many are passed by the output of an embedding."""
 MOST_OF_TRAINING = 32
-"""The same of a training: so many are passed by the projection clip, which is checked for the run and for the network, and
-30 by a task's learning rate; 17 if one part of pretraining alone uses it."""
+"""The same of a training: so many are passed by the projection clip, which is checked for the run and for the network,
+and 30 by a task's learning rate; 17 if one part of pretraining alone uses it."""
 MOST_OF_A_TASK = 36
 """Of the task of `elmo task train`, which nearly every part of a training uses; 8 are methods of the object that
 trains, which holds it."""
