@@ -24,7 +24,7 @@ def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
     ]
     assert main(command) == 0
     page = capsys.readouterr().out
-    assert "first sense" in page and "biLM, mean of layers" in page and "random weights, layer 2" in page
+    assert "first sense" in page and "biLM, mean of layers" in page and "random biLM, layer 2" in page
     record = json.loads((tmp_path / "out.json").read_text())
     assert len(record["systems"]) == 2 + 4 + 3 and record["data"]["train"]["file"] == "train.data.xml"
     keys = [CORPUS / f"{name}.gold.key.txt" for name in ("train", "t")]
