@@ -178,7 +178,7 @@ def test_a_stream_that_is_not_text_must_be_named_where_its_form_cannot_be_chosen
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
 
     given("CoNLL-U")
-    with pytest.raises(TextError, match="stdin: looks like conllu, .*Use --format conllu"):
+    with pytest.raises(TextError, match="stdin: looks like conllu, .*Name the right one with --format"):
         prepare(["-"], tmp_path / "data")
     given("CoNLL-U")
     prepare(["-"], tmp_path / "data", CorpusSettings(format="conllu"))

@@ -217,7 +217,7 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
         why = "is '_', as in a treebank distributed without its text (its README tells how to add it)"
     elif any(len(sentence) > 1 for sentence in values) and _count_on(values):
         why = f"counts ({', '.join(words[:3])}, ...)"
-    elif len(distinct) == 1 and len(words) >= _FEWEST_ALIKE:
+    elif len(distinct) == 1 and any(len(cells) >= _FEWEST_ALIKE for cells in _cells_of_columns(sentences)):
         why = f"is {distinct[0]!r} in every row"
     elif len(distinct) > 1 and all(map(SPAN_TAG.fullmatch, distinct)):
         why = f"has tags ({', '.join(distinct[:3])})"
@@ -226,6 +226,12 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
     raise TextError(
         f"{name}: column {column + 1} {why}, so its cells aren't the words. Name the column that has them: {flag} N."
     )
+
+
+def _cells_of_columns(sentences: Sequence[Sequence[Sequence[str]]]) -> Iterator[set[str]]:
+    """The different cells of each column that all sentences have."""
+    for column in range(min((len(rows[0]) for rows in sentences if rows), default=0)):
+        yield {row[column] for rows in sentences for row in rows}
 
 
 def _count_on(sentences: Iterable[Sequence[str]]) -> bool:
