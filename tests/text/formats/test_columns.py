@@ -92,7 +92,7 @@ def test_ragged_rows_are_named_with_their_line_or_skipped_as_a_sentence(text, me
         ([[["1", "Die"], ["2", "Bank"]], [["1", "Ja"]]], 2),
         ([[["0", "Die"], ["1", "Bank"]], [["2", "Ja"], ["3", "!"]]], 2),
         ([[["1-2", "im"], ["1", "in"], ["2", "dem"]]], 2),
-        ([[["doc", "0", str(place), word] for place, word in enumerate("Anna sang a song .".split())]], 4),
+        ([[["doc", "0", str(place), word] for place, word in enumerate(["Anna", "sang", "a", "song", "."])]], 4),
         ([[["B-PER", "Anna"], ["O", "sang"]]], 2),
     ],
 )
