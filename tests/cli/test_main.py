@@ -68,6 +68,7 @@ def test_a_verb_gets_its_arguments_and_gives_its_code(verb_that):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_whole_line_and_no_traceback(tmp_path, number, terminal):
     """On a terminal, in the middle of a bar."""
+    pytest.importorskip("gensim")
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat\n" * 1_000_000, encoding="utf-8")
     command = [sys.executable, "-m", "elmo", "static", str(text), "-o", str(tmp_path / "out.txt"), "--min-count", "1"]
