@@ -6,6 +6,7 @@ one of three widths.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 import torch
@@ -42,6 +43,7 @@ class TorchNetwork(Network[Tensor]):
         self.bilm = bilm.eval()
         self.config, self.token_map = bilm.config, bilm.token_map
         self._recorded = RecordedReading(bilm, dtype)
+        self._weights: object | None = None
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -71,14 +73,18 @@ class TorchNetwork(Network[Tensor]):
                     "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
                 )
         engine = self._engine()
-        return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
+        if engine is not None:
+            return EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
+        network = copy(self)
+        network._weights = on_engine.unchanged(self.bilm)  # compared once a call, not once a batch
+        return network
 
     def model_hash(self) -> str:
         return content_hash(self.bilm.to_checkpoint())
 
     def token_weights(self) -> object:
         """Differs when a weight was changed, and at every call if hooks or replaced modules may change the vectors."""
-        return on_engine.unchanged(self.bilm)
+        return self._weights or on_engine.unchanged(self.bilm) or object()
 
     @torch.no_grad()
     def _engine(self) -> Engine | None:

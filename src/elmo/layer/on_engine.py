@@ -41,9 +41,9 @@ def engine_of(bilm: BiLM, dtype: ComputeType = "float32") -> Engine | None:
     return _copy_of(bilm).engine(dtype)
 
 
-def unchanged(bilm: BiLM) -> object:
-    """The same object as long as no weight has changed; another one at each call if the biLM isn't as it was built."""
-    return _copy_of(bilm).identity if _is_as_built(bilm) else object()
+def unchanged(bilm: BiLM) -> object | None:
+    """The same object as long as no weight has changed; None if the biLM isn't as it was built."""
+    return _copy_of(bilm).identity if _is_as_built(bilm) else None
 
 
 def read(bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"]) -> BiLMOutput:

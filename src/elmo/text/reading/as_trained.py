@@ -47,10 +47,10 @@ class PlainForms(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
+        if code < 128 or character in self._known:
+            return character
         form = "" if unicodedata.category(character) == "Cf" else unicodedata.normalize("NFKC", character)
-        if code < 128 or form == character or character in self._known or not self._known.issuperset(form):
-            raise KeyError(code)
-        return form
+        return form if self._known.issuperset(form) else character
 
 
 @cache
