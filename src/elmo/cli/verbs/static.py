@@ -1,10 +1,10 @@
 """`elmo static`: a text -> static vectors of its words, to compare ELMo with."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -48,50 +48,72 @@ class TrainingText(TextForm):
 
 
 @dataclass(frozen=True)
-class Arguments:
-    """Train one vector for each word of a text, so that ELMo can be compared with static vectors of the same text. The
-    result is in word2vec's text format, which 'elmo task train --static' and other programs read."""
+class Training:
+    """What every training of static vectors is given."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     output: OutputFile[Path]
     """File of vectors to write."""
     text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
-    workers: int = 1
-    """Number of threads. With more than one, the vectors differ from run to run."""
     force: Force = False
     json: ReportAsJson = False
     quiet: NoReport = False
+
+    def run(
+        self,
+        train: "Callable[[Corpus], Any]",
+        write: Callable[[Path, Any], None],
+        facts: Callable[[Any], tuple[dict[str, Any], str]],
+    ) -> int:
+        """Trains, writes the vectors and prints the report; 0: done, 1: done, but lines were skipped.
+
+        `train`: a text -> vectors with `num_tokens`, `num_sentences` and `seconds`, which `write` writes. `facts`: the
+        report's own figures of them, and what there is of which dimension, in words.
+        """
+        from elmo.disk.atomic import new_file
+
+        corpus = self.text.corpus(self.texts, self.output)
+        # The name is refused before the work, not after it.
+        with new_file(self.output, size=0, force=self.force) as unfinished:
+            trained = train(corpus)
+            write(unfinished, trained)
+        code = list_skipped(corpus.bad_lines)
+        own, what = facts(trained)
+        report = {
+            "output": str(self.output),
+            **own,
+            "tokens": trained.num_tokens,
+            "sentences": trained.num_sentences,
+            "seconds": round(trained.seconds, 1),
+        }
+        text = f"{self.output}: {what}, from {trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
+        print_report(report, text, as_json=self.json, quiet=self.quiet)
+        return code
+
+
+@dataclass(frozen=True)
+class Arguments(Training):
+    """Train one vector for each word of a text, so that ELMo can be compared with static vectors of the same text. The
+    result is in word2vec's text format, which 'elmo task train --static' and other programs read."""
+
+    workers: int = 1
+    """Number of threads. With more than one, the vectors differ from run to run."""
     recipe: Annotated[StaticSettings, tyro.conf.arg(name="")] = dataclasses.field(default_factory=StaticSettings)
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "static", flag_pairs=True)
-    from elmo.disk.atomic import new_file
     from elmo.static.training.train import train_static_vectors
     from elmo.static.vectors import write_static_vectors
 
-    corpus = arguments.text.corpus(arguments.texts, arguments.output)
-    # The name is refused before the work, not after it.
-    with new_file(arguments.output, size=0, force=arguments.force) as unfinished:
-        trained = train_static_vectors(
-            corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
-        )
-        write_static_vectors(unfinished, trained.static)
-    code = list_skipped(corpus.bad_lines)
-    report = {
-        "output": str(arguments.output),
-        "kind": arguments.recipe.kind,
-        "words": len(trained.static),
-        "dim": trained.static.dim,
-        "tokens": trained.num_tokens,
-        "sentences": trained.num_sentences,
-        "seconds": round(trained.seconds, 1),
-    }
-    text = (
-        f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
-        f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
+    recipe = arguments.recipe
+    return arguments.run(
+        lambda corpus: train_static_vectors(corpus, recipe, workers=arguments.workers, progress=not arguments.quiet),
+        lambda path, trained: write_static_vectors(path, trained.static),
+        lambda trained: (
+            {"kind": recipe.kind, "words": len(trained.static), "dim": trained.static.dim},
+            f"{len(trained.static):,} words of dimension {trained.static.dim}",
+        ),
     )
-    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
-    return code
