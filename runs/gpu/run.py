@@ -72,8 +72,8 @@ def main(given: Sequence[str] | None = None) -> int:
         data = prepared(options, recipe, clock)
         rate, report["trials"] = best_rate(options, recipe, data, clock)
         model, report["training"] = trained(options, recipe, data, rate, report["trials"][str(rate)], clock)
-        chosen, report["averages"] = averaged(options, recipe, data, model, clock)
-        kept(options, recipe, chosen, clock)
+        chosen, report["averages"] = averaged(options, recipe, model, clock)
+        kept(options, chosen, clock)
     finally:
         report["steps"] = clock.steps
         (options.out / "report.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
@@ -96,9 +96,12 @@ def why_not(options: argparse.Namespace, recipe: dict[str, Any]) -> str | None:
 
 
 def prepared(options: argparse.Namespace, recipe: dict[str, Any], clock: Clock) -> Path:
-    """The folder of training data."""
+    """The folder of training data; WORK/valid.txt is a sample of the validation text."""
     data, text = options.work / "data", options.work / "train.txt"
     began = time.monotonic()
+    lines = [line for path in recipe["valid"] for line in (options.text / path).read_text("utf-8").splitlines()]
+    sample = lines[:: max(1, len(lines) // options.sentences)]
+    (options.work / "valid.txt").write_text("".join(f"{line}\n" for line in sample), encoding="utf-8")
     if not text.exists():
         sets = [str(options.text / name) for name in recipe["sets"]]
         tool("mix_corpora.py", text, *sets, *(f"--share={share}" for share in recipe["shares"]))
@@ -146,7 +149,7 @@ def trained(
 
 
 def averaged(
-    options: argparse.Namespace, recipe: dict[str, Any], data: Path, model: Path, clock: Clock
+    options: argparse.Namespace, recipe: dict[str, Any], model: Path, clock: Clock
 ) -> tuple[Path, dict[str, float]]:
     """The model or its mean with the start, whichever is better on validation text."""
     began = time.monotonic()
@@ -162,7 +165,7 @@ def averaged(
     return choices[min(found, key=lambda share: found[share])], found
 
 
-def kept(options: argparse.Namespace, recipe: dict[str, Any], model: Path, clock: Clock) -> None:
+def kept(options: argparse.Namespace, model: Path, clock: Clock) -> None:
     """The model and the curves in OUT, in pieces; `cat model.tar.* | tar x` joins them."""
     began = time.monotonic()
     shipped = options.work / "model"
@@ -257,14 +260,8 @@ def speed(run: Path) -> dict[str, float]:
 
 
 def perplexity(options: argparse.Namespace, model: Path) -> float:
-    """The mean of both directions on the first validation text."""
-    text = options.work / "valid.txt"
-    if not text.exists():
-        recipe = tomllib.loads(options.recipe.read_text(encoding="utf-8"))
-        lines = [line for path in recipe["valid"] for line in (options.text / path).read_text("utf-8").splitlines()]
-        every = max(1, len(lines) // options.sentences)
-        text.write_text("".join(f"{line}\n" for line in lines[::every]), encoding="utf-8")
-    command = ["perplexity", model, text, "--json", "--quiet", "--device", options.device]
+    """The mean of both directions on a sample of the validation text."""
+    command = ["perplexity", model, options.work / "valid.txt", "--json", "--quiet", "--device", options.device]
     return json.loads(elmo(*command))["mean_perplexity"]
 
 
