@@ -376,9 +376,9 @@ class Embedder:
         `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is
         tokenized ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
         `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they continue
-        over line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes,
-        dashes and ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the
-        text in either case. `normalize`: divide each vector by its L2 norm.
+        over line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic marks, full-width
+        letters, ligatures and soft hyphens that the model's vocabulary doesn't have are read as the plain forms that it
+        has; the spans are those of the text in either case. `normalize`: divide each vector by its L2 norm.
         Warns with TextWarning, once for each embedder, of text that the model doesn't know as it is: untokenized, with
         typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
         Raises ConfigError if text is not a string, and for settings that make no sense.

@@ -22,8 +22,9 @@ class ServeLimits(Settings):
     """How texts are split into tokens if a request doesn't say. auto: by rules (unicode), except for a text whose own
     marks show that it is tokenized; unicode; whitespace; or module:function."""
     plain_quotes: bool = True
-    """Typographic quotes, apostrophes, dashes and ellipses are read as plain ones if a model's vocabulary has only
-    these (default); --no-plain-quotes leaves them as they are."""
+    """Typographic quotes, apostrophes, dashes and ellipses, and letters that only look plain (full-width ones,
+    ligatures, soft hyphens), are read as plain ones if a model's vocabulary has only these (default);
+    --no-plain-quotes leaves them as they are."""
     max_body_bytes: PositiveInt = 1_000_000
     """Maximum size of a request's body in bytes."""
     max_inputs: PositiveInt = 2048

@@ -48,8 +48,9 @@ class Reading(TextForm):
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
     plain_quotes: bool = True
-    """Typographic quotes, apostrophes, dashes and ellipses are read as plain ones if the model's vocabulary has only
-    these (default); --no-plain-quotes leaves them as they are."""
+    """Typographic quotes, apostrophes, dashes and ellipses, and letters that only look plain (full-width ones,
+    ligatures, soft hyphens), are read as plain ones if the model's vocabulary has only these (default);
+    --no-plain-quotes leaves them as they are."""
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
