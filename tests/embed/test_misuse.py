@@ -28,7 +28,7 @@ def test_arguments_of_a_wrong_kind_are_refused(embedder):
     for call, message in (
         (lambda: embedder.embed(torch.zeros(3)), r"sentences\[0\]"),
         (lambda: embedder.embed(["The", "bank"]), "flat list of words"),
-        (lambda: embedder.embed_iter(None), "sentences is None"),
+        (lambda: embedder.embed_iter(None), "sentences must be .*None"),
         (lambda: embedder.embed_iter([["a"]], window="a"), "window must be .*got 'a'"),
         (lambda: embedder.embed([["a"]], layers=b"all"), "layers is b'all'"),
         (lambda: embedder.warm_up(["The", "bank"]), "flat list of words"),

@@ -104,15 +104,15 @@ def test_a_pdf_is_no_text_even_where_its_bytes_decode(tmp_path, errors, encoding
         list(read_sentences(path, encoding=encoding, errors=errors, on_bad_line=lambda number, message: None))
 
 
-@pytest.mark.parametrize(
-    ("encoding", "word"), [("utf-16", "iconv"), ("utf-32-le", "iconv"), ("no-such", "latin-1"), ("a\0b", "latin-1")]
-)
-def test_an_encoding_that_cannot_serve_is_refused_with_the_next_step(tmp_path, encoding, word):
-    with pytest.raises(ConfigError, match=f"encoding is {re.escape(repr(encoding))}.*{word}"):
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-le", "no-such", "a\0b"])
+def test_an_encoding_that_cannot_serve_is_refused_with_the_next_step(tmp_path, encoding):
+    with pytest.raises(ConfigError, match=f"encoding is {re.escape(repr(encoding))}.*Use, for instance, utf-8"):
         read_sentences(written(tmp_path, b"a\n"), encoding=encoding)
 
 
-@pytest.mark.parametrize("content", ["a b".encode("utf-32"), gzip.compress(b"a b" * 99), lzma.compress(b"a b")])
+@pytest.mark.parametrize(
+    "content", ["a b".encode("utf-32"), gzip.compress(b"a b" * 99, mtime=0), lzma.compress(b"a b")]
+)
 def test_a_file_that_is_no_text_is_refused_with_the_next_step(tmp_path, content):
     with pytest.raises(TextError, match=r"text.txt:1: (is )?not .*(\.gz|encoding)"):
         list(read_sentences(written(tmp_path, content)))

@@ -24,7 +24,7 @@ def test_whitespace_changes_nothing_but_the_spaces():
 
 
 def test_an_unknown_tokenizer_is_refused_by_name():
-    with pytest.raises(ConfigError, match="there is no tokenizer 'moses', only auto, whitespace, unicode"):
+    with pytest.raises(ConfigError, match="there is no tokenizer 'moses'. It must be one of auto, whitespace, unicode"):
         tokenizer("moses")
 
 

@@ -125,9 +125,9 @@ def test_a_vocabulary_that_begins_with_other_words_is_refused(tmp_path):
 
 
 def test_a_file_that_is_missing_or_not_utf8_is_an_error(tmp_path):
-    with pytest.raises(TextError, match="nowhere.txt: can't be read: No such file"):
+    with pytest.raises(TextError, match="nowhere.txt: there is no such file"):
         Vocabulary.read(tmp_path / "nowhere.txt")
-    with pytest.raises(TextError, match=r"vocab.txt:1: not valid UTF-8 \(byte 0xE9 at column 4\)"):
+    with pytest.raises(TextError, match=r"vocab.txt:1: not valid UTF-8"):
         read(tmp_path, b"caf\xe9\n")
 
 

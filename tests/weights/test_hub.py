@@ -132,7 +132,7 @@ def test_a_pair_is_two_files_that_exist(tmp_path):
     options, weights = tmp_path / "options.json", tmp_path / "weights.hdf5"
     options.write_text('{"lstm": {}}')
     assert resolve((str(options), weights)) == (options, weights)
-    with pytest.raises(WeightFileError, match="weights.hdf5: can.t be read: No such file"):
+    with pytest.raises(WeightFileError, match="weights.hdf5: there is no such file"):
         read((options, weights))
     with pytest.raises(ConfigError, match="a pair is two paths"):
         resolve((options, weights, weights))

@@ -66,7 +66,9 @@ def readable(path: Path | str, kind: type[ElmoError], step: str) -> Iterator[Non
     except OSError as error:
         if isinstance(error, ElmoError):
             raise
-        raise kind(f"{path}: can't be read: {error.strerror or error}. {step}") from None
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        what = "there is no such file" if is_missing else f"can't be read: {error.strerror or error}"
+        raise kind(f"{path}: {what}. {step}") from None
 
 
 def kind_of(status: os.stat_result) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Float32
 
 from elmo.embed.results.pooling import Pool
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
 from elmo.setting_checks import require_value
-from elmo.text.sentence_checks import refuse_without_order, rows_of
+from elmo.text.sentence_checks import require_ordered, rows_of
 from elmo.text.sentences import Tokenize
 
 try:
@@ -106,16 +106,6 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
     """The texts of one column, however it is passed."""
-    if isinstance(X, str):
-        raise ConfigError("one string was passed, but a list of texts is needed. Put it into a list: [text]")
-    if not hasattr(X, "shape"):
-        refuse_without_order(X, "X", "a list of texts")
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) != 1:
-        if len(shape) == 2 and shape[1] == 1:
-            return list(np.asarray(X, dtype=object)[:, 0])
-        raise ConfigError(
-            f"texts of shape {tuple(shape)} were passed, but they must be one column. In a ColumnTransformer, name the "
-            "column by a string, not by a list."
-        )
-    return rows_of(X)
+    if getattr(X, "shape", ())[1:] == (1,):
+        return list(np.asarray(X, dtype=object)[:, 0])
+    return list(require_ordered(rows_of(X), "X", "one column or list of texts"))

@@ -19,12 +19,7 @@ def find_object(name: str, what: str, built_in: Mapping[str, str], group: str, o
     added = installed(group)  # looks into every installed package
     if name in added:
         return named_object(added[name].value, what)
-    if ":" in name:
-        return named_object(name, what)
-    raise ConfigError(
-        f"there is no {what} {name!r}. It must be one of {', '.join([*others, *built_in, *added])}, or module:object "
-        "for one of your own. Change it."
-    )
+    return named_object(name, what, [*others, *built_in, *added])
 
 
 def installed(group: str) -> dict[str, EntryPoint]:
@@ -32,11 +27,16 @@ def installed(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=group)}
 
 
-def named_object(name: str, what: str) -> object:
+def named_object(name: str, what: str, others: Sequence[str] = ()) -> object:
     """The object of the name "module:object"; the module may be in the current folder.
 
-    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if it can't be found, or its module fails.
+    `what`: what it should be, for messages ("tokenizer"). `others`: names that could be given instead. Raises
+    ConfigError if it can't be found, or its module fails.
     """
+    if ":" not in name:
+        raise ConfigError(
+            f"there is no {what} {name!r}. It must be one of {', '.join(others)}, or module:object for one of your own."
+        )
     # A program's own folder is on the path, not the one it was started in.
     path = list(sys.path)
     if "" not in path:

@@ -5,11 +5,11 @@ sentence: ["The", "river", "bank"] may be one tokenized sentence, passed without
 of one word. Nobody can know, so it is an error that names both ways to write it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, ElmoError
 from elmo.process.text_table import shortened
 
 # Sentences of a stream that are looked at before the first one is given on.
@@ -33,7 +33,7 @@ def checked_sentences(sentences: Any) -> list[Sequence[str]]:
     """
     found = list(_items(sentences))
     if not is_column(sentences):
-        _refuse_flat_list(found)
+        refuse_flat_list(found, "sentences")
     return [checked_sentence(sentence, f"sentences[{place}]") for place, sentence in enumerate(found)]
 
 
@@ -51,14 +51,7 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
         return sentence.split()
     if isinstance(sentence, Tokens):
         return sentence
-    refuse_without_order(sentence, name, "a list of tokens or a string")
-    tokens = None if isinstance(sentence, bytes) else _iterated(sentence)
-    if tokens is None:
-        raise ConfigError(
-            f"{name} is {_short(sentence)}, but a sentence is a list of tokens or a string. "
-            "Decode bytes first; pass an empty list where there is no sentence."
-        )
-    listed = list(tokens)
+    listed = list(require_ordered(sentence, name, "a list of tokens or a string"))
     for position, token in enumerate(listed):
         if not isinstance(token, str):
             why = "but a token is a string. Convert it to one; an empty string is a token too"
@@ -73,11 +66,6 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
             "would be read as one token. Pass each text as a sentence of its own, or raw text to embed_text."
         )
     return listed
-
-
-def is_flat_list(sentences: Sequence[Any]) -> bool:
-    """Whether it is two or more words, which could be one sentence or sentences of one word."""
-    return all(map(_has_no_space, sentences)) and sum(map(bool, sentences)) >= 2
 
 
 def are_texts(tokens: Sequence[str]) -> bool:
@@ -99,21 +87,26 @@ def is_column(value: Any) -> bool:
     )
 
 
-def rows_of(column: Iterable[Any]) -> list[Any]:
-    """The rows of a column, list, generator or iterator; those of pyarrow as Python's own values."""
-    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)  # type: ignore[attr-defined]
+def rows_of(column: Any) -> Any:
+    """What gives the rows of a column, list, generator or iterator; of pyarrow's as Python's own values."""
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
 
 
-def refuse_without_order(value: Any, name: str, needed: str) -> None:
-    """ConfigError for a dict, a table or a set, whose iteration gives keys, columns or any order instead of text.
+def require_ordered(value: Any, name: str, needed: str) -> Iterator[Any]:
+    """The items of a value; ConfigError if it has none, or isn't a list of what it iterates over: of a string the
+    letters, of a dict or table the names, and of a set in no order.
 
     `name`: what the message calls it; `needed`: what it should be.
     """
-    if isinstance(value, Mapping | Set) or hasattr(value, "columns"):
-        raise ConfigError(
-            f"{name} must be {needed} (got {_short(value)}): of a dict or table its names would be read, and a set has "
-            "no order. Pass the text in it, for instance row['text'], or a list."
-        )
+    try:
+        if not isinstance(value, str | bytes | Mapping | Set) and not hasattr(value, "columns"):
+            return iter(value)
+    except TypeError:  # no iterable, or an array or a tensor without axes
+        pass
+    raise ConfigError(
+        f"{name} must be {needed} (got {_short(value)}). Put one text into a list: [text]; of a dict, table "
+        "or set pass the texts in it: row['text']; decode bytes."
+    )
 
 
 def require_place(tokens: Sequence[str], place: int) -> None:
@@ -125,6 +118,21 @@ def require_place(tokens: Sequence[str], place: int) -> None:
         )
 
 
+def refuse_flat_list(sentences: Sequence[Any], name: str, error: type[ElmoError] = ConfigError) -> None:
+    """An `error` for two or more words, which could be one sentence or sentences of one word."""
+    words = [str(word) for word in sentences if word]
+    if len(words) < 2 or not all(map(_has_no_space, sentences)):
+        return
+    shown = words[:_WORDS_SHOWN] + ["..."] * (len(words) > _WORDS_SHOWN)
+    flat = shortened(", ".join(map(repr, shown)), _LONGEST_SHOWN)
+    nested = shortened(", ".join(f"[{word!r}]" for word in shown), _LONGEST_SHOWN)
+    raise error(
+        f"{name} is a flat list of words: it could be one sentence or {len(words)} sentences of one word. Pass one "
+        f"sentence as [[{flat}]], sentences of one word as [{nested}]. Text without spaces between its words must be "
+        "tokenized first."
+    )
+
+
 def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:
     seen: list[Any] = []
     while len(seen) < window and all(map(_has_no_space, seen[-1:])):
@@ -132,52 +140,19 @@ def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:
             seen.append(next(items))
         except StopIteration:
             break
-    _refuse_flat_list(seen)
+    refuse_flat_list(seen, "sentences")
     for place, sentence in enumerate(chain(seen, items)):
         yield checked_sentence(sentence, f"sentences[{place}]")
 
 
 def _items(sentences: Any) -> Iterator[Any]:
-    refuse_without_order(sentences, "sentences", "a list of sentences")
     if getattr(sentences, "shape", ())[1:] == (1,):
         sentences = sentences[:, 0]
-    found = (
-        None
-        if isinstance(sentences, str | bytes)
-        else _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
-    )
-    if found is None:
-        raise ConfigError(
-            f"sentences is {_short(sentences)}, but a list of sentences is needed, each a list of tokens or a string, "
-            "for instance [['A', 'first', 'sentence'], 'A second one']. Put one text into a list: [text]."
-        )
-    return found
-
-
-def _iterated(value: Any) -> Iterator[Any] | None:
-    """None for what can't be iterated over, such as an array or a tensor without axes."""
-    try:
-        return iter(value) if isinstance(value, Iterable) else None
-    except TypeError:
-        return None
+    return require_ordered(rows_of(sentences), "sentences", "a list of sentences, each a list of tokens or a string")
 
 
 def _has_no_space(sentence: Any) -> bool:
     return isinstance(sentence, str) and not any(character.isspace() for character in sentence)
-
-
-def _refuse_flat_list(sentences: Sequence[Any]) -> None:
-    if not is_flat_list(sentences):
-        return
-    words = [str(word) for word in sentences if word]
-    shown, more = words[:_WORDS_SHOWN], ", ..." if len(words) > _WORDS_SHOWN else ""
-    flat = shortened(", ".join(map(repr, shown)) + more, _LONGEST_SHOWN)
-    nested = shortened(", ".join(f"[{word!r}]" for word in shown) + more, _LONGEST_SHOWN)
-    raise ConfigError(
-        f"sentences is a flat list of words ({flat}): it could be one tokenized sentence or {len(words)} sentences of "
-        f"one word. Pass one tokenized sentence as [[{flat}]], sentences of one word as [{nested}]. Text that has no "
-        "spaces between its words must be tokenized first."
-    )
 
 
 def _short(value: object) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from elmo.disk.atomic import write_file
 from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import NotNegativeInt, PositiveInt, require_value
+from elmo.setting_checks import NotNegativeInt, PositiveInt, require_setting, require_value
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
@@ -152,7 +152,10 @@ class Vocabulary:
         placed among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits, or
         no word is frequent enough.
         """
-        _check_sizes(max_size, min_count, num_beginnings)
+        require_value("min_count", min_count, PositiveInt)
+        require_value("num_beginnings", num_beginnings, NotNegativeInt)
+        least = len(SPECIAL_WORDS) + num_beginnings + 1
+        require_setting(max_size is None or max_size >= least, "vocab_size", max_size, f"at least {least}")
         possible = [
             (-count, word)
             for word, count in counts.items()
@@ -212,15 +215,3 @@ class Vocabulary:
             return cls(words)
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
-
-
-def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> None:
-    least = len(SPECIAL_WORDS) + 1 + num_beginnings
-    if max_size is not None and max_size < least:
-        beginnings = f" and {num_beginnings} beginnings" if num_beginnings else ""
-        raise ConfigError(
-            f"the vocabulary size must be at least {least} (got {max_size}): it must hold {', '.join(SPECIAL_WORDS)}"
-            f"{beginnings} and at least one word. Choose for instance 30000."
-        )
-    require_value("min_count", min_count, PositiveInt)
-    require_value("num_beginnings", num_beginnings, NotNegativeInt)

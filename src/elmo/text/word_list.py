@@ -71,11 +71,8 @@ def _decode(content: bytes, path: Path) -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        *before, begin = _LINE_END.split(content[: error.start])
-        raise TextError(
-            f"{path}:{len(before) + 1}: not valid UTF-8 (byte 0x{content[error.start]:02X} at column "
-            f"{len(begin) + 1}). Vocabularies are UTF-8: convert the file with iconv."
-        ) from None
+        line = len(_LINE_END.findall(content[: error.start])) + 1
+        raise TextError(f"{path}:{line}: not valid UTF-8, as vocabularies are. Convert the file with iconv.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

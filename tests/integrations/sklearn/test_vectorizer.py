@@ -73,12 +73,12 @@ def test_no_texts_are_no_rows(vectorizer):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one string", "a list of texts is needed"),
+        ("one string", "X must be one column or list of texts"),
         (["a", None], "text 1 is None"),
         (["a", float("nan")], "text 1 is nan"),
         (["a", 7], "1"),
         (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "must be one column"),
-        ({"text": TEXTS}, r"X must be a list of texts .* \(dict\)\)"),
+        ({"text": TEXTS}, r"X must be .* \(dict\)\)"),
         ([{"text": "a"}], r"sentences\[0\] must be .* \(dict\)"),
     ],
 )

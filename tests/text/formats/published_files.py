@@ -69,8 +69,12 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "WNUT": ("emerging.test.annotated", _tagged("{w}\t{n}"), RIGHT),
     "Label Studio": ("ls.conll", "-DOCSTART- -X- O\n" + _tagged("{w} -X- _ {n}"), RIGHT),
     "parts of speech": ("pos.txt", _tagged("{w}\t{p}"), RIGHT),
-    "tags before tokens": ("first.txt", _tagged("{n} {w}"), r"column 1 has tags .*--format conll --field N"),
-    "GermEval": ("NER-de.txt", "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"), r"column 1 counts .*--field N"),
+    "tags before tokens": ("first.txt", _tagged("{n} {w}"), r"column 1 has .* tags .*--format conll --field N"),
+    "GermEval": (
+        "NER-de.txt",
+        "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"),
+        r"column 1 has 1, 2, .*--field N",
+    ),
     "GermEval as .tsv": (
         "de.tsv",
         "#\tu [1]\n" + _tagged("{i}\t{w}\t{n}\tO"),
@@ -114,7 +118,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "CoNLL-2012 without its documents": (
         "b.conll",
         _rows("d", "0", "9", "{}", "X", "*", "-", "-"),
-        r"column 1 is 'd' in every row.*--field N",
+        r"column 1 has d, d, .*--field N",
     ),
     "LitBank": (
         "l.conll",
@@ -126,12 +130,12 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "words withheld": (
         "gumreddit.conllu",
         _rows("_", separator="\t", count_from=1, width=10),
-        r"distributed without its text",
+        r"without its text",
     ),
     "words withheld, as text": (
         "esl.txt",
         _rows("_", separator="\t", count_from=1, width=10),
-        r"distributed without its text",
+        r"without its text",
     ),
     "ragged": ("r.conll", "Anna B-PER\nleft\n", r"r.conll:2: has one column, but the first row of its sentence has 2"),
     "NBSP": ("n.conll", "10\u00a0000 CD O\neuros NNS O\n", [["10\u00a0000", "euros"]]),
@@ -154,8 +158,12 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
     "a JSON array as text": ("rows.txt", json.dumps([{"text": words} for words in RIGHT], indent=2), RIGHT),
     "an array of strings": ("rows3.json", json.dumps([text for _, text in _TABLE], indent=1), RIGHT),
     "an array of lists": ("rows4.json", json.dumps(RIGHT), RIGHT),
-    "an array of words": ("rows5.json", json.dumps(RIGHT[0]), r"is an array of words \('Anna', 'left'"),
-    "an array of numbers": ("rows6.json", "[[1, 2]]\n", r":1: token 1 in field 'text' is a number"),
+    "an array of words": (
+        "rows5.json",
+        json.dumps(RIGHT[0]),
+        r"rows5.json: the array is a flat list of words.*\['Anna', 'left'",
+    ),
+    "an array of numbers": ("rows6.json", "[[1, 2]]\n", r":1: field 'text'\[0\] is 1 \(int\), but a token is a string"),
     "an array with other keys": ("rows7.json", '[{"body": "a"}]', r"there is no field 'text'.*'body'.*--field"),
     "an array that is cut off": (
         "rows8.json",
@@ -191,7 +199,6 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
     ),
     "columns in UTF-16": ("u16.conll", _TWO.encode("utf-16"), RIGHT),
     "CSV of Excel in UTF-16": ("u16.csv", _csv("\t").replace("\n", "\r\n").encode("utf-16"), RIGHT),
-    "a list of numbers as .json": ("rows9.json", "[[1], 2]\n", r":1: token 1 in field 'text' is a number"),
     "a list with years and numbers": (
         "years.txt",
         "1914 It began .\n1918 It ended at last .\n3 of us left .\n1950 Rain fell .\n1951 Sun .\n1952 Rain again .\n",

@@ -165,7 +165,7 @@ def test_what_makes_no_sense_is_refused():
         ({"format": "pdf"}, "format must be .*got 'pdf'"),
         ({"sentences": "words"}, "sentences must be .*got 'words'"),
         ({"errors": "no"}, "errors must be .*got 'no'"),
-        ({"encoding": "utf-99"}, "not a text encoding"),
+        ({"encoding": "utf-99"}, "encoding is 'utf-99'"),
         ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
     ):
         with pytest.raises(ConfigError, match=message):

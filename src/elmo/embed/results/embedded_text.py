@@ -16,7 +16,7 @@ from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading
 from elmo.text.reading.spans import NOWHERE
-from elmo.text.sentence_checks import refuse_without_order, rows_of
+from elmo.text.sentence_checks import require_ordered, rows_of
 from elmo.text.sentences import Tokenize
 
 if TYPE_CHECKING:
@@ -123,10 +123,7 @@ class RawTexts:
 
 def _checked(texts: object) -> list[str]:
     """Several texts. ConfigError for what is none, and for one that isn't a string, with its place."""
-    if not isinstance(texts, Iterable) or isinstance(texts, bytes):
-        raise ConfigError(f"text is {type(texts).__name__}, but embed_text takes a string, or a list of strings.")
-    refuse_without_order(texts, "text", "a string, or a list of strings")
-    listed = rows_of(texts)
+    listed = list(require_ordered(rows_of(texts), "text", "a string, or a list of strings"))
     for place, it in enumerate(listed):
         if not isinstance(it, str):
             raise ConfigError(

@@ -4,7 +4,7 @@ import { BLANK } from "../../browser/tokenizer.js";
 import { repr } from "./requests.js";
 
 const OF_SENTENCES = new Set(".,;:!?…。，、！？：；（）؟؛،।–—-\"“”„«»‘’「」『』《》〈〉"), HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-const NUMBER = /^[\p{Nd}.,:/-]+$/u, COUNTED = /^0[\p{L}\p{Nl}\p{No}]+$/u, ENDS = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "gu");
+const NUMBER = /^[\p{Nd}.,:/-]+$/u, NUMBERING = new RegExp(`^\\(?\\p{Nd}[\\p{Nd}.,:/()${BLANK}-]*`, "u"), ENDS = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "gu");
 const LETTER = "[\\p{L}\\p{N}\\p{M}]";
 const TOKEN = new RegExp(`${LETTER}+(?:(?:['’.,·&\\-]|(?<=\\p{Nd})[:/](?=\\p{Nd}))${LETTER}+)*|([^\\p{L}\\p{N}\\p{M}${BLANK}])\\1*`, "gu");
 const LINES_MEASURED = 200, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3, MOST_LINES = 0.5, LONGEST_EXAMPLE = 40;
@@ -12,20 +12,15 @@ const LINES_MEASURED = 200, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3
 // What shows that it holds more than sentences; null: nothing does.
 export function whyNotPlain(text) {
   const lines = text.split("\n").map((line) => line.replace(ENDS, "")).filter(Boolean).slice(0, LINES_MEASURED);
-  const tokens = lines.flatMap((line) => line.match(TOKEN) ?? []), odd = tokens.filter(isOdd);
+  const tokens = lines.flatMap((line) => (line.replace(NUMBERING, "") || line).match(TOKEN) ?? []), odd = tokens.filter(isOdd);
   if (tokens.length < FEWEST_TOKENS) return null;
   if (odd.length >= MOST_ODD * tokens.length) {
     return told(odd.length, tokens.length, "tokens are neither words nor marks of sentences", mostCommon(counted(odd)).slice(0, 3).map(([token]) => token).join(" "));
   }
   const most = Math.max(FEWEST_LINES, MOST_LINES * lines.length), withTabs = lines.filter((line) => line.includes("\t"));
-  if (withTabs.length > most) return told(withTabs.length, lines.length, "lines have tabs between words", withTabs[0]);
-  const firsts = lines.map((line) => line.match(FIRST)[0]), shape = (first) => first.replace(/\p{Nd}+/gu, "0");
-  const [top, count] = mostCommon(counted(firsts.map(shape).filter((one) => one.includes("0"))))[0] ?? ["", 0];
-  if (count <= most || COUNTED.test(top)) return null;
-  return told(count, lines.length, "lines begin alike with a number", firsts.find((first) => shape(first) === top));
+  return withTabs.length > most ? told(withTabs.length, lines.length, "lines have tabs between words", withTabs[0]) : null;
 }
 
-const FIRST = new RegExp(`^[^${BLANK}]+`, "u");
 const isOdd = (token) => (HAS_LETTER_OR_DIGIT.test(token) ? NUMBER.test(token) : !OF_SENTENCES.has([...token][0]));
 const told = (count, total, what, example) => `${percent(count / total)} of its ${what} (${repr([...example].slice(0, LONGEST_EXAMPLE).join(""))})`;
 

@@ -35,7 +35,7 @@ _ALL_LINES = ". No line of labelled data may be left out."
 
 
 def require_text(start: bytes, name: str) -> None:
-    """TextError if a file that begins with these bytes, its first line or more, isn't text in any encoding."""
+    """TextError if a file that begins with these bytes, its first lines, isn't text in any encoding."""
     start = start[:_LOOKED_AT]
     num_controls = len(start) - len(start.translate(None, _CONTROLS))
     # A number of eight bytes, as .safetensors begins with, has zeros in it.
@@ -53,18 +53,12 @@ def checked_encoding(encoding: str) -> str:
     """The name to decode with; ConfigError if there is none such, or its lines don't end with the byte 0x0A."""
     try:
         splits_at_newline = b"a\n".decode(encoding) == "a\n"
-    except UnicodeError:
+    except (LookupError, ValueError):
         splits_at_newline = False
-    except (LookupError, ValueError):  # ValueError: a NUL in the name
-        raise ConfigError(
-            f"encoding is {encoding!r}, which is not a text encoding that Python knows. Use, for instance, utf-8 or "
-            "latin-1."
-        ) from None
     if not splits_at_newline:
         raise ConfigError(
-            f"encoding is {encoding!r}, in which lines don't end with the byte 0x0A, so they can't be told apart. "
-            "Leave it out for UTF-16 with its byte order mark, which is recognized; convert any other text first: "
-            f"iconv -f {encoding} -t UTF-8 OLD > NEW"
+            f"encoding is {encoding!r}, which Python doesn't know, or in which lines don't end with the byte 0x0A. "
+            "Use, for instance, utf-8 or cp949; leave it out for UTF-16 with its byte order mark, which is recognized."
         )
     # The mark at the start of the file is removed here for both, and only there.
     return "utf-8" if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig") else encoding
@@ -93,8 +87,6 @@ def decoded(
     message's next step.
     """
     for number, line in enumerate(lines, start=first):
-        if number == 1:
-            require_text(line, name)
         if encoding == "utf-8":
             line = line.removeprefix(_BOM)
         text, message = "", None
@@ -115,8 +107,6 @@ def decoded_block(
     block: bytes, name: str, encoding: str, on_bad_line: BadLine | None, first: int = 1, instead: str | None = ""
 ) -> Iterable[str]:
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
-    if first == 1:
-        require_text(block.partition(b"\n")[0], name)
     try:
         lines = block.decode(encoding).split("\n")
     except UnicodeDecodeError:

@@ -1,7 +1,6 @@
 """Text files as bytes: plain, packed or standard input, and what their names say about them."""
 
 import contextlib
-import errno
 import os
 import re
 import stat
@@ -11,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from elmo.disk.bounded import readable
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.unpacking import OPENERS, PARQUET, as_utf8, open_parquet
 
@@ -18,8 +18,7 @@ Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu", "fasta"]
 FormatChoice = Literal["auto", Format]
 
 STDIN = "-"
-
-_LONGEST_NAME_SHOWN = 200
+_LONGEST_NAME_SHOWN = 200  # what is given for a name may be a text
 
 _FORMAT_OF_SUFFIX: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -45,12 +44,9 @@ def text_name(path: Path | str) -> str:
 def check_is_text_file(path: Path | str) -> None:
     """Raises TextError unless `path` is "-", or something to read that is no folder."""
     if str(path) == STDIN:
-        _require_open_stdin()
         return
-    try:
+    with readable(f"{path!s:.{_LONGEST_NAME_SHOWN}}", TextError, f"{paths_count_from()}; check the spelling."):
         is_folder = stat.S_ISDIR(Path(path).stat().st_mode)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise TextError(_missing(path, error)) from None
     if is_folder:
         raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
 
@@ -70,14 +66,8 @@ def require_other_file(text: Path | str, target: Path, *, kind: str = "text") ->
 
     `kind`: what the message calls the text.
     """
-    if str(text) == STDIN:
-        return
-    try:
-        inside = os.path.realpath(text).startswith(os.path.realpath(target) + os.sep)
-        is_same = inside or (target.exists() and target.samefile(text))
-    except (OSError, ValueError):  # one of them isn't there, and whoever opens it says so
-        return
-    if is_same:
+    place = Path(os.path.realpath(text))
+    if str(text) != STDIN and Path(os.path.realpath(target)) in (place, *place.parents):
         raise ConfigError(
             f"{target}: is the {kind} itself, or contains it, and would be replaced by its own result. Choose another "
             "output; --force does not change this."
@@ -103,7 +93,8 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     Raises MissingExtraError for .zst where nothing can unpack it, TextError if standard input is closed.
     """
     if str(path) == STDIN:
-        _require_open_stdin()
+        if sys.stdin is None or sys.stdin.buffer.closed:
+            raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
         yield sys.stdin.buffer, as_utf8(sys.stdin.buffer)
         return
     is_parquet = Path(path).suffix.lower() == PARQUET
@@ -121,19 +112,3 @@ def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError
     cause = "it is cut off" if cut_off else str(error)
     step = "Copy or download it again" if is_packed(path) else "Check the file, its permissions and its disk"
     return TextError(f"{text_name(path)}: can't be read beyond line {lines_read}: {cause}. {step}.")
-
-
-def _require_open_stdin() -> None:
-    if sys.stdin is None or getattr(sys.stdin, "closed", False):
-        raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
-
-
-def _missing(path: Path | str, error: OSError | ValueError) -> str:
-    name = str(path)
-    shown = name if len(name) <= _LONGEST_NAME_SHOWN else f"{name[:_LONGEST_NAME_SHOWN]}... ({len(name)} characters)"
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return f"{shown!r} is too long for the name of a file. Name a text file here, not the text itself."
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return f"{shown}: there is no such file. {paths_count_from()}; check the spelling."
-    why = error.strerror if isinstance(error, OSError) else str(error)
-    return f"{shown!r}: can't be opened: {why}. Check the path and its permissions."

@@ -213,19 +213,17 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
     values = [[row[column] for row in rows] for rows in sentences if rows and column < len(rows[0])]
     words = [value for sentence in values for value in sentence]
     distinct = sorted({*words})
-    if len(words) > 1 and sum(set(word) == {"_"} for word in words) >= _WITHHELD * len(words):
-        why = "is '_', as in a treebank distributed without its text (its README tells how to add it)"
-    elif any(len(sentence) > 1 for sentence in values) and _count_on(values):
-        why = f"counts ({', '.join(words[:3])}, ...)"
-    elif len(distinct) == 1 and any(len(cells) >= _FEWEST_ALIKE for cells in _cells_of_columns(sentences)):
-        why = f"is {distinct[0]!r} in every row"
-    elif len(distinct) > 1 and all(map(SPAN_TAG.fullmatch, distinct)):
-        why = f"has tags ({', '.join(distinct[:3])})"
-    else:
-        return
-    raise TextError(
-        f"{name}: column {column + 1} {why}, so its cells aren't the words. Name the column that has them: {flag} N."
-    )
+    if (
+        (len(words) > 1 and sum(set(word) == {"_"} for word in words) >= _WITHHELD * len(words))
+        or (any(len(sentence) > 1 for sentence in values) and _count_on(values))
+        or (len(distinct) == 1 and any(len(cells) >= _FEWEST_ALIKE for cells in _cells_of_columns(sentences)))
+        or (len(distinct) > 1 and all(map(SPAN_TAG.fullmatch, distinct)))
+    ):
+        raise TextError(
+            f"{name}: column {column + 1} has {', '.join(words[:3])}, ...: numbers, tags or one value in every row, "
+            f"so its cells aren't the words. Name the column that has them: {flag} N. (A treebank without its text has "
+            "'_'; its README tells how to add it.)"
+        )
 
 
 def _cells_of_columns(sentences: Sequence[Sequence[Sequence[str]]]) -> Iterator[set[str]]:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import decoded
-from elmo.text.sentence_checks import is_flat_list
+from elmo.text.sentence_checks import refuse_flat_list
 
 _SPACES = re.compile(r"\s*")
 _ELEMENTS_LOOKED_AT = 512
@@ -29,12 +29,7 @@ def array_as_lines(lines: Iterable[bytes], name: str, encoding: str, field: str)
     """
     found = (element for _, element in array_elements(decoded(lines, name, encoding, None), name))
     first = list(islice(found, _ELEMENTS_LOOKED_AT))
-    if is_flat_list(first):
-        raise TextError(
-            f"{name}: is an array of words ({first[0]!r:.40}, {first[1]!r:.40}, ...), which could be one sentence or "
-            'texts of one word. Write texts as objects, [{"text": "..."}], and a sentence\'s tokens as a list of their '
-            'own, [["...", "..."]].'
-        )
+    refuse_flat_list(first, f"{name}: the array", TextError)
     for element in chain(first, found):
         yield (json.dumps(element if isinstance(element, dict) else {field: element}) + "\n").encode()
 

@@ -7,9 +7,10 @@ CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks 
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from elmo.disk.bounded import shown
+from elmo.errors import ConfigError
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
@@ -17,7 +18,7 @@ from elmo.text.formats.conllu import treebank_sentences
 from elmo.text.formats.fasta import FastaRecord, fasta_records
 from elmo.text.formats.form import Form
 from elmo.text.formats.table import header_of, table_rows
-from elmo.text.sentence_checks import are_texts, longest
+from elmo.text.sentence_checks import checked_sentence
 from elmo.text.word_list import has_surrogate, invalid_token_reason
 
 _SKIPPING = ", or use --errors skip to list and skip such sentences"
@@ -102,37 +103,22 @@ def _content(line: str, field: str) -> str | list[str] | _Wrong:
         # Python reads neither a thousand brackets nor a number of a million digits.
         return _Wrong("JSON that is nested too deeply, or has too long a number", "Each line must be one flat object")
     if not isinstance(values, dict):
-        return _Wrong(f"holds {_kind(values)}, not a JSON object", 'Each line must be like {"text": "..."}')
+        return _Wrong(f"holds {shown(values)}, not a JSON object", 'Each line must be like {"text": "..."}')
     if field not in values:
         names = ", ".join(map(shown, list(values)[:_FIELDS_NAMED])) or "none"
         return _Wrong(f"there is no field {field!r}, its fields are: {names}", "Name the right one with --field")
     return _checked(values[field], field)
 
 
-def _checked(value: object, field: str) -> str | list[str] | _Wrong:
-    if isinstance(value, str):
-        if not has_surrogate(value):
-            return value
-        what = "it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is not a character"
-        return _Wrong(what, "Fix the line")
-    if not isinstance(value, list):
-        return _Wrong(f"field {field!r} is {_kind(value)}", "It must be a text or a list of tokens")
-    for place, token in enumerate(value, start=1):
-        if not isinstance(token, str):
-            return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
-        if why := invalid_token_reason(token) or (None if token else "is empty"):
-            return _Wrong(f"token {place} in field {field!r} is {shown(token)}, which {why}", "Fix the list")
-    if are_texts(value):
-        what = f"field {field!r} is a list of texts, each of which would be read as one token: {shown(longest(value))}"
-        return _Wrong(what, "Write an object for each text")
-    return value
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
-    return kinds.get(type(value), "a number")
+def _checked(value: Any, field: str) -> str | list[str] | _Wrong:
+    try:
+        row = value if isinstance(value, str) else list(checked_sentence(value, f"field {field!r}"))
+    except ConfigError as error:
+        return _Wrong(str(error).removesuffix("."), "Fix the line")
+    for token in [row] if isinstance(row, str) else row:
+        if has_surrogate(token):
+            return _Wrong(f"{shown(token)} escapes one half of a surrogate pair, which is no character", "Fix the line")
+    return row
 
 
 Row = str | list[str]
