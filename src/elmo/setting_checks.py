@@ -128,6 +128,8 @@ def _misfit(kind: Any, value: Any, *, is_seed: bool = False) -> str | None:
             return None if all(isinstance(one, str | PathLike) for one in value) else "a list of texts"
         found = (_misfit(parts[0], one) for one in value)
         return next((f"a list, each {expected}" for expected in found if expected), None)
+    if kind is dict:
+        return None if isinstance(value, dict) else "an object of settings"
     if kind is type(None):
         return None if value is None else "None"
     if kind is bool:

@@ -80,7 +80,7 @@ def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
         ("config.json", None, "not a task model: config.json is missing"),
         ("config.json", '{"architecture": {}}', "is a biLM, and not a model of a task"),
         ("config.json", "{}", "isn't the config of a task model"),
-        ("model.safetensors", "x", "can't be read as safetensors"),
+        ("model.safetensors", "x", "no safetensors file"),
         ("static_words.json", '["a"]', "holds a JSON list, not an object"),
     ],
 )

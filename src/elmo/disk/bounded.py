@@ -71,6 +71,19 @@ def readable(path: Path | str, kind: type[ElmoError], step: str) -> Iterator[Non
         raise kind(f"{path}: {what}. {step}") from None
 
 
+@contextmanager
+def understood(path: Path | str, kind: type[ElmoError], step: str, *others: type[Exception]) -> Iterator[None]:
+    """What Python raises where a file's content is not what it must be (a missing key, another type), and what `others`
+    a library raises, becomes an error of `kind` that names the file, with the next `step`."""
+    try:
+        yield
+    except kind:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, *others) as error:
+        problem = f"{error} is missing or unknown" if isinstance(error, KeyError) else f"{error}".rstrip(".")
+        raise kind(f"{path}: can't be used: {problem}. {step}") from None
+
+
 def kind_of(status: os.stat_result) -> str:
     """What bears a name and is not a regular file: "a socket"."""
     return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")

@@ -12,19 +12,14 @@ from elmo.config import BiLMConfig
 from elmo.engine.weight_store import Weight
 from elmo.errors import ConfigError
 from elmo.shapes import Float, Int, Shaped
-from elmo.weights.shapes import network_shapes
+from elmo.weights.shapes import network_shapes, require_agreement
 
 
 def require_tensors(config: BiLMConfig, tensors: Mapping[str, Weight]) -> None:
-    """Raises ConfigError unless these are the tensors of such a model, all float32 or all float64."""
-    shapes = dict(network_shapes(config))
+    """Raises WeightFileError unless these are the tensors of such a model, ConfigError unless all are float32 or all
+    float64."""
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if found != shapes:
-        name = next(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))
-        raise ConfigError(
-            f"the tensor {name!r} has the shape {found.get(name)}, but the config asks for {shapes.get(name)} (None: "
-            "it isn't there): they belong to different models. Pass the tensors and the config of one model."
-        )
+    require_agreement(found, network_shapes(config), file="the tensors", asked_by="the config", kind="tensor")
     types = sorted({str(tensor.dtype) for tensor in tensors.values()})
     if types not in (["float32"], ["float64"]):
         raise ConfigError(

@@ -151,14 +151,10 @@ def _matching(candidates: list[Path], other: Path) -> list[Path]:
 def _only(candidates: list[Path], path: Path, what: str) -> Path:
     if len(candidates) == 1:
         return candidates[0]
-    if not candidates:
-        raise WeightFileError(
-            f"{path}: the model has no {what} beside its other files. Pass the pair (options.json, weights.hdf5)."
-        )
-    names = ", ".join(candidate.name for candidate in candidates)
+    names = ", ".join(candidate.name for candidate in candidates) or "none"
     raise WeightFileError(
-        f"{path}: there is more than one {what}: {names}. Which belong together isn't known: pass the pair "
-        "(options.json, weights.hdf5)."
+        f"{path}: the model needs one {what} beside its other files, but there are {len(candidates)}: {names}. Pass "
+        "the pair (options.json, weights.hdf5)."
     )
 
 

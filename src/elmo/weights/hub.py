@@ -12,8 +12,8 @@ from pathlib import Path
 
 from elmo.disk.atomic import write_file
 from elmo.disk.bounded import is_file, read_bytes, readable
-from elmo.disk.cache import cache_folder
-from elmo.errors import ConfigError, ElmoError, OutputError, WeightFileError, paths_count_from
+from elmo.disk.cache import cache_folder, unusable
+from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
 from elmo.process.extra_library import extra_library
 from elmo.process.progress.report import Progress
 from elmo.weights.allennlp.names import pair_of
@@ -58,10 +58,6 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if isinstance(model, tuple | list):
         options, weights = map(_expanded, pair_of(model))
         return options, weights
-    if not isinstance(model, str | Path) or not str(model):
-        raise ConfigError(
-            f"model must be a name, a path or a pair (options.json, weights.hdf5), not {model!r}. {_names_of_models()}"
-        )
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
     path = _expanded(model)
@@ -193,8 +189,5 @@ def _record_commit(name: str, commit: str) -> None:
     path = _commit_file(name)
     try:
         write_file(path, f"{commit}\n".encode("ascii"))
-    except (OSError, OutputError) as error:
-        raise WeightFileError(
-            f"{path}: the commit of {name} can't be recorded: {error}. Without a record, another model may come next "
-            f"time: set ELMO_CACHE to a folder that can be written, or ask for {name}@{commit}."
-        ) from error
+    except OSError as error:
+        raise unusable(path, error) from error

@@ -12,16 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from elmo.disk.bounded import open_regular, readable, shown
+from elmo.disk.bounded import open_regular, readable, shown, understood
 from elmo.errors import WeightFileError
 from elmo.process.extra_library import extra_library
 from elmo.shapes import Float
 
-_NEXT_STEP = "Get the file again from its publisher, and check its hash if one is published."
-
-
-class _Refused(Exception):  # noqa: N818 - becomes a WeightFileError that names the file
-    """Why the file isn't read."""
+_AGAIN = "Get the file again from its publisher, and check its hash if one is published."
 
 
 def read_state_dict(path: Path) -> dict[str, Float[np.ndarray, "..."]]:
@@ -35,45 +31,39 @@ def read_state_dict(path: Path) -> dict[str, Float[np.ndarray, "..."]]:
     torch = extra_library("torch", "torch", f"{purpose} elmo")
     with readable(path, WeightFileError, "Check its permissions, or get it from the model's publisher."):
         open_regular(path).close()
-        try:
-            return _arrays(_loaded(path, torch), torch)
-        except _Refused as error:
-            raise WeightFileError(
-                f"{path}: refused: {error}. Only a flat dict of dense float tensors is read: other pickles can run "
-                f"code when they are opened. {_NEXT_STEP}"
-            ) from None
+    kind = f"Only a flat dict of dense float tensors is read: other pickles can run code when they are opened. {_AGAIN}"
+    with understood(path, WeightFileError, kind):
+        return _arrays(_loaded(path, torch), torch)
 
 
 def _loaded(path: Path, torch: Any) -> Any:
-    try:
+    with understood(path, WeightFileError, _AGAIN, Exception):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 if (part := archive.testzip()) is not None:  # torch doesn't compare the checksums
-                    raise _Refused(f"its part {shown(part)} has another checksum than it had")
+                    raise ValueError(f"its part {shown(part)} has another checksum than it had")
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of kinds of files that are refused anyway
             return torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, _Refused):
-        raise
     except Exception as error:  # what a damaged file makes torch raise has no common class
         # torch's own text advises to trust the file.
         asked = re.search(r"GLOBAL (\S{1,200})", str(error))
-        reason = f"it asks for {asked[1]}" if asked else f"torch can't read it ({type(error).__name__})"
-        raise _Refused(reason) from None
+        raise ValueError(f"it asks for {asked[1]}" if asked else f"torch says {type(error).__name__}") from None
 
 
 def _arrays(loaded: Any, torch: Any) -> dict[str, Float[np.ndarray, "..."]]:
     if not isinstance(loaded, dict):
-        raise _Refused(f"it holds a {type(loaded).__name__.lower()}, not a dict of tensors")
+        raise ValueError(f"it holds a {type(loaded).__name__.lower()}, not a dict of tensors")
     arrays = {}
     for name, tensor in loaded.items():
         is_dense = isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == "cpu"
         if not isinstance(name, str) or not is_dense or not tensor.is_floating_point():
             kind = getattr(tensor, "dtype", type(tensor).__name__)
-            raise _Refused(f"its entry {shown(name)} ({kind}) is not a dense float tensor with a name")
+            raise ValueError(f"its entry {shown(name)} ({kind}) is not a dense float tensor with a name")
         # A stride of 0 lets four bytes claim any shape.
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-            raise _Refused(f"its tensor {shown(name)} claims more bytes than the file has")
+            raise ValueError(f"its tensor {shown(name)} claims more bytes than the file has")
         own = tensor.detach().float() if tensor.dtype == torch.bfloat16 else tensor.detach()
         arrays[name] = own.contiguous().numpy()
     return arrays

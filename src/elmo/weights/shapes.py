@@ -88,24 +88,12 @@ def require_agreement(
     `file` holds them, `asked_by` is the file that expects them, `kind` is what the format calls them ("tensor",
     "dataset").
     """
-    wanted, matching = set(), f"the matching {asked_by.removeprefix('the ')}"
-    step = f"Run 'elmo inspect {file}' or pass" if kind == "dataset" else "Pass"
-    for name, shape in expected:
-        wanted.add(name)
-        if name not in found:
+    wanted = dict(expected)
+    for name in {**wanted, **found}:
+        if found.get(name) != wanted.get(name):
+            there, asked = (shown(one[name]) if name in one else "none" for one in (found, wanted))
             raise WeightFileError(
-                f"{file}: {kind} {name!r} is missing, {asked_by} asks for it with shape {shape}: the file is "
-                f"incomplete, or these files belong to different models. It has {len(found)} {kind}s. Get the file "
-                f"again or pass {matching}."
+                f"{file}: {kind} {shown(name, 99)} has shape {there}, but {asked_by} asks for {asked}: these files "
+                f"belong to different models, or one is incomplete. Pass the matching {asked_by.removeprefix('the ')}; 'elmo "
+                "inspect' shows what a file has."
             )
-        if found[name] != shape:
-            raise WeightFileError(
-                f"{file}: {kind} {shown(name, 99)} has shape {shown(found[name])}, {asked_by} asks for {shape}: these "
-                f"files belong to different models. {step} {matching}."
-            )
-    if extra := sorted(set(found) - wanted):
-        raise WeightFileError(
-            f"{file}: {kind} {shown(extra[0], 99)} with shape {shown(found[extra[0]])} is not part of the model that "
-            f"{asked_by} describes ({len(extra)} such {kind}s): these files belong to different models. Pass "
-            f"{matching}."
-        )

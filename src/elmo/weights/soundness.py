@@ -10,33 +10,30 @@ from elmo.shapes import Float, Shaped
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
-from elmo.weights.shapes import (
-    network_shapes,
-    require_agreement,
-    softmax_shapes,
-    softmax_words,
-    state_shapes,
-)
+from elmo.weights.shapes import Shape, network_shapes, require_agreement, softmax_shapes, softmax_words, state_shapes
 
 _CONFIG = "config.json"
 
 
 def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> None:
-    """Raises WeightFileError unless names, shapes, types and values of all parts fit the config and each other."""
+    """Raises WeightFileError unless names, shapes and values of all parts fit the config and each other."""
     config = checkpoint.config
-    network: Mapping[str, Held] = checkpoint.tensors
-    if isinstance(network, NarrowTensors):
-        network = network.held
-    parts = [("tensors", network), ("softmax", checkpoint.softmax), ("warm state", checkpoint.warm_state)]
-    for what, tensors in parts:
-        for name, tensor in (tensors or {}).items():
-            # Narrower tensors were checked when they were read.
-            if not isinstance(tensor, Narrow):
-                _require_float32(tensor, name, what, source)
-                require_finite({name: tensor}, source, "tensor")
-    found = {name: tensor.shape for name, tensor in network.items()}
-    require_agreement(found, network_shapes(config), file=source, asked_by=_CONFIG, kind="tensor")
+    softmax = {name: tensor.shape for name, tensor in (checkpoint.softmax or {}).items()}
+    parts = [
+        ("", checkpoint.tensors, network_shapes(config)),
+        (", softmax", checkpoint.softmax, softmax_shapes(softmax, config)),
+        (", warm state", checkpoint.warm_state, state_shapes(config)),
+    ]
+    for what, tensors, expected in parts:
+        if tensors is not None:
+            shapes: dict[str, Shape] = {name: tensor.shape for name, tensor in tensors.items()}
+            require_agreement(shapes, expected, file=f"{source}{what}", asked_by=_CONFIG, kind="tensor")
+            require_finite(tensors, source, "tensor")
+    require_consistent(checkpoint, source)
+
+
+def require_consistent(checkpoint: Checkpoint, source: str) -> None:
+    """Raises WeightFileError unless parts of sound tensors are of one model: what no part shows by itself."""
     for name in ("character_embedding", "word_embedding"):
         tensor = checkpoint.tensors.get(f"token_encoder.{name}")
         if tensor is not None and tensor[0].any():
@@ -44,18 +41,17 @@ def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> Non
                 f"{source}: row 0 of 'token_encoder.{name}' is not zero, but id 0 is padding. "
                 "Set the row to zero: nothing else in the model changes."
             )
-    _require_sound_softmax(checkpoint, source)
-    if checkpoint.warm_state is not None:
-        found = {name: tensor.shape for name, tensor in checkpoint.warm_state.items()}
-        require_agreement(found, state_shapes(config), file=f"{source}, warm state", asked_by=_CONFIG, kind="tensor")
-    _require_fitting_map(checkpoint.token_map, config, source)
-
-
-def _require_float32(tensor: object, name: str, what: str, source: str) -> None:
-    if not isinstance(tensor, np.ndarray) or tensor.dtype != np.float32:
+    words, softmax = checkpoint.vocabulary, checkpoint.softmax
+    rows = None if softmax is None else softmax_words({name: tensor.shape for name, tensor in softmax.items()})
+    if words is not None and rows not in (None, len(words)):
         raise WeightFileError(
-            f"{source}: {name!r} of its {what} is {getattr(tensor, 'dtype', type(tensor).__name__)}, but must "
-            "be a float32 array. Convert it with .astype('float32')."
+            f"{source}: the softmax has {rows} rows, but the vocabulary has {len(words)} words: they belong to "
+            "different models. Pass the vocabulary the softmax was trained with."
+        )
+    if not _fits(checkpoint.token_map, checkpoint.config):
+        raise WeightFileError(
+            f"{source}: its token map and its config are of different models: they differ in what is read (characters, "
+            "words), in the characters per token, or in the ids that there are. Get the model again."
         )
 
 
@@ -80,35 +76,16 @@ def require_finite(tensors: Mapping[str, Float[np.ndarray, "..."]], file: str, k
             )
 
 
-def _require_sound_softmax(checkpoint: Checkpoint, source: str) -> None:
-    if checkpoint.softmax is None:
-        return
-    found = {name: tensor.shape for name, tensor in checkpoint.softmax.items()}
-    shapes = softmax_shapes(found, checkpoint.config)
-    require_agreement(found, shapes, file=f"{source}, softmax", asked_by=_CONFIG, kind="tensor")
-    words, rows = checkpoint.vocabulary, softmax_words(found)
-    if words is not None and len(words) != rows:
-        raise WeightFileError(
-            f"{source}: the softmax has {rows} rows, but the vocabulary has {len(words)} words: they belong to "
-            "different models. Pass the vocabulary the softmax was trained with."
-        )
-
-
-def _require_fitting_map(token_map: TokenMap, config: BiLMConfig, source: str) -> None:
+def _fits(token_map: TokenMap, config: BiLMConfig) -> bool:
     characters, words = token_map.characters, token_map.words
-    problem = None
     if (characters is not None) != config.has_characters or (words is not None) != config.has_words:
-        problem = "the token map and the config don't agree on whether the model reads characters and words"
-    elif characters is not None and characters.max_characters_per_token != config.max_characters_per_token:
-        problem = f"the token map makes {characters.max_characters_per_token} characters per token"
-    elif characters is not None and (characters.dictionary is None) != (config.characters == "bytes"):
-        problem = f"the config says characters={config.characters!r}, the token map does not"
-    elif characters is not None and not _ids_fit(_character_ids(characters), config.num_characters):
-        problem = f"the character map has ids outside 1 to {config.num_characters - 1}"
-    elif words is not None and not _ids_fit(words.words.values(), config.num_words):
-        problem = f"the word list has ids outside 1 to {config.num_words - 1}"
-    if problem:
-        raise WeightFileError(f"{source}: {problem}: its parts belong to different models. Get the model again.")
+        return False
+    return (words is None or _ids_fit(words.words.values(), config.num_words)) and (
+        characters is None
+        or (characters.dictionary is None) == (config.characters == "bytes")
+        and characters.max_characters_per_token == config.max_characters_per_token
+        and _ids_fit(_character_ids(characters), config.num_characters)
+    )
 
 
 def _character_ids(characters: CharacterMap) -> list[int]:

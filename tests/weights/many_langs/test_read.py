@@ -150,7 +150,7 @@ def test_nothing_outside_the_folder_is_read(folder, tmp_path_factory):
 def test_missing_architecture_is_the_published_one(folder, absent, monkeypatch):
     for name in absent:
         (folder / name).unlink()
-    with pytest.raises(WeightFileError, match=r"\(8, 2\), the published architecture asks for \(8, 100\)"):
+    with pytest.raises(WeightFileError, match=r"\(8, 2\), but the published architecture asks for \(8, 100\)"):
         many_langs.read(folder)
     monkeypatch.setattr(many_langs, "PUBLISHED_ARCHITECTURE", ARCHITECTURE)
     model = many_langs.read(folder)
@@ -167,20 +167,20 @@ def test_published_architecture_has_the_published_sizes():
 @pytest.mark.parametrize(
     ("architecture", "message"),
     [
-        (changed("encoder", dim=5), r"encoder.pkl: tensor .* has shape \(16, 3\), .* asks for \(20, 3\)"),
-        (changed("encoder", n_layers=1), "is not part of the model"),
-        (changed("encoder", n_layers=3), "'forward_layer_2.input_linearity.weight' is missing"),
+        (changed("encoder", dim=5), r"encoder.pkl: tensor .* has shape \(16, 3\), but .* asks for \(20, 3\)"),
+        (changed("encoder", n_layers=1), "asks for none"),
+        (changed("encoder", n_layers=3), "'forward_layer_2.input_linearity.weight' has shape none"),
         (changed("encoder", name="lstm"), r"^\S+sizes.json: .*encoder is of kind 'lstm'"),
-        (changed("encoder", dim=3), "dim and projection_dim are both 3"),
+        (changed("encoder", dim=3), "has shape"),
         (changed("encoder", dim="4"), "sizes.json: .*cell_size must be a whole number .*got .4."),
-        (changed("encoder", name=None), "sizes.json: the network can't be known: "),
-        (changed("token_embedder", filters=[[1, 2]]), "tensor 'highways._layers.0.weight' has shape|not part of"),
-        (changed("token_embedder", n_highway=1000), "'highways._layers.1.weight' is missing"),
+        (changed("encoder", name=None), "sizes.json: can't be used: .*The network can't be known"),
+        (changed("token_embedder", filters=[[1, 2]]), "tensor 'highways._layers.0.weight' has shape|asks for none"),
+        (changed("token_embedder", n_highway=1000), "'highways._layers.1.weight' has shape none"),
         (changed("token_embedder", filters=[]), "filters must be"),
-        ({"encoder": ARCHITECTURE["encoder"]}, "key 'token_embedder' is missing"),
+        ({"encoder": ARCHITECTURE["encoder"]}, "'token_embedder' is missing"),
         (
             {**ARCHITECTURE, "encoder": {k: v for k, v in ARCHITECTURE["encoder"].items() if k != "cell_clip"}},
-            "the network can't be known: key 'cell_clip' is missing",
+            "'cell_clip' is missing",
         ),
     ],
 )

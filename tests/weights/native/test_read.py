@@ -13,7 +13,6 @@ from elmo.disk import atomic
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.weights import formats
 from elmo.weights.allennlp.read import read as read_allennlp
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint, content_hash
@@ -140,13 +139,19 @@ def test_float16_that_cant_hold_a_value_is_refused(tmp_path, full_checkpoint):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.pop("token_encoder.projection.bias"), "tensor 'token_encoder.projection.bias' is missing"),
-        (lambda t: t.update(stray=np.zeros(2, np.float32)), r"tensor 'stray' with shape \(2,\) is not part"),
+        (lambda t: t.pop("token_encoder.projection.bias"), "tensor 'token_encoder.projection.bias' has shape none"),
+        (
+            lambda t: t.update(stray=np.zeros(2, np.float32)),
+            r"tensor 'stray' has shape \(2,\).* asks for none",
+        ),
         (
             lambda t: t.update({"token_encoder.projection.bias": np.zeros(5, np.float32)}),
-            r"has shape \(5,\), config.json asks for \(4,\): these files belong to different models",
+            r"has shape \(5,\), but config.json asks for \(4,\): these files belong to different models",
         ),
-        (lambda t: t.update({"token_encoder.projection.bias": np.zeros(4, np.int32)}), "has type I32"),
+        (
+            lambda t: t.update({"token_encoder.projection.bias": np.zeros(4, np.int32)}),
+            "'I32' is missing or unknown",
+        ),
         (lambda t: t["forward_lstm.layers.0.bias"].fill(np.nan), "'forward_lstm.layers.0.bias' has the value nan at"),
         (lambda t: t["token_encoder.character_embedding"].fill(1), "row 0 of .*character_embedding' is not zero"),
     ],
@@ -164,9 +169,9 @@ def test_tensors_that_dont_fit_the_config_are_named(written, change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda steps: None, "can't be read"),
-        (lambda steps: steps[:, 0], "can't be read"),
-        (lambda steps: steps[1:], "can't be read"),
+        (lambda steps: None, "can't be used"),
+        (lambda steps: steps[:, 0], "can't be used"),
+        (lambda steps: steps[1:], "can't be used"),
         (lambda steps: steps.astype(np.float16), "don't have the SHA-256"),
         (lambda steps: np.full_like(steps, np.inf), "has the value"),
     ],
@@ -184,34 +189,31 @@ def test_integers_need_a_step_for_each_row(tmp_path, random_checkpoint, change, 
 
 def test_tensors_without_or_with_another_fingerprint_are_refused(written):
     tensors = load_file(written / "model.safetensors")
-    for metadata, message in ((None, "states no SHA-256"), ({"sha256": "0" * 64}, "don't have the SHA-256")):
+    for metadata in (None, {"sha256": "0" * 64}):
         save_file(tensors, written / "model.safetensors", metadata=metadata)
-        with pytest.raises(WeightFileError, match=message):
+        with pytest.raises(WeightFileError, match="don't have the SHA-256 that was stored"):
             read(written)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda f: f.update(format_version=2),
-            "format_version is 2, but this elmo reads format_version 1",
-        ),
-        (lambda f: f.update(format_version="1"), "format_version is '1', but"),
-        (lambda f: f.pop("format_version"), r"has no format_version \(its keys: .*a model of another kind"),
+        (lambda f: f.update(format_version=2), "format_version is 2 .*, but this elmo reads 1: a newer elmo wrote it"),
+        (lambda f: f.update(format_version="1"), "format_version is '1' "),
+        (lambda f: f.pop("format_version"), r"format_version is None \(the file's keys: .*a model of another kind"),
         (lambda f: f.pop("source_hash"), "'source_hash' is missing"),
         (lambda f: f.pop("sha256"), "'sha256' is missing"),
-        (lambda f: f.update(source_hash=1), "'source_hash' is 1: the file was edited"),
-        (lambda f: f.update(architecture=[]), "'architecture' is"),
+        (lambda f: f.update(metadata=[1]), "can't be used: .*The file was edited or damaged"),
+        (lambda f: f.update(architecture=[]), "architecture: key 'activation' is missing"),
         (lambda f: f["architecture"].pop("cell_size"), "key 'cell_size' is missing"),
         (lambda f: f["architecture"].update(colour=1), "unknown setting 'colour'"),
         (lambda f: f["architecture"].update(num_layers=2.0), "num_layers must be a whole number .*2.0"),
-        (lambda f: f["architecture"].update(num_layers=999), "'forward_lstm.layers.2.input_weight' is missing"),
-        (lambda f: f["architecture"].update(num_highway=1000), "'token_encoder.highways.1.transform.weight' is miss"),
+        (lambda f: f["architecture"].update(num_layers=999), "'forward_lstm.layers.2.input_weight' has shape none"),
+        (lambda f: f["architecture"].update(num_highway=1000), "'token_encoder.highways.1.transform.weight' has shape"),
         (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* states"),
         (lambda f: f["sha256"].update(architecture="0" * 64), "'architecture' has the SHA-256 .* was changed"),
         (lambda f: f["sha256"].update({"vocab.txt": 1}), "config.json states 1"),
-        (lambda f: f.update(sha256=[]), "'sha256' is \\[\\]"),
+        (lambda f: f.update(sha256=[]), "can't be used: 'list'"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_named_with_its_value(written, change, message):
@@ -240,14 +242,14 @@ def test_a_config_that_is_no_json_object_is_refused(written, content, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda v: v.pop("words"), "is not a token map"),
-        (lambda v: v["characters"].pop("begin_word"), "is not a token map"),
-        (lambda v: v["characters"]["dictionary"].update(a=10), "ids outside 1 to 9"),
-        (lambda v: v["words"]["words"].update(a=4), "ids outside 1 to 3"),
-        (lambda v: v["words"]["words"].update(a=0), "ids outside 1 to 3"),
-        (lambda v: v["characters"].update(max_characters_per_token=10), "makes 10 characters per token"),
-        (lambda v: v.update(words=None), "don't agree on whether"),
-        (lambda v: v["characters"].update(boundary_tokens=[1]), "is not a token map"),
+        (lambda v: v.pop("words"), "The token map is damaged"),
+        (lambda v: v["characters"].pop("begin_word"), "The token map is damaged"),
+        (lambda v: v["characters"]["dictionary"].update(a=10), "its token map and its config are of different models"),
+        (lambda v: v["words"]["words"].update(a=4), "its token map and its config"),
+        (lambda v: v["words"]["words"].update(a=0), "its token map and its config"),
+        (lambda v: v["characters"].update(max_characters_per_token=10), "its token map and its config"),
+        (lambda v: v.update(words=None), "its token map and its config"),
+        (lambda v: v["characters"].update(boundary_tokens=[1]), "The token map is damaged"),
     ],
 )
 def test_a_damaged_token_map_is_refused(tmp_path, random_checkpoint, change, message):
@@ -292,15 +294,15 @@ def test_a_softmax_in_int8_has_a_byte_for_each_value_and_keeps_its_values(tmp_pa
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"clusters.1.bias": (2,)}, r"'clusters.1.bias' has shape \(2,\).* asks for \(1,\)"),
+        ({"clusters.1.bias": (2,)}, r"'clusters.1.bias' has shape \(2,\), but .* asks for \(1,\)"),
         ({"clusters.0.weight": (2,)}, "'clusters.0.projection' has shape"),
-        ({"clusters.0.projection": None}, "'clusters.0.projection' is missing"),
+        ({"clusters.0.projection": None}, "'clusters.0.projection' has shape none"),
         (
             {"clusters.1.weight": (2, 1), "clusters.1.bias": (2,)},
             "the softmax has 7 rows, but the vocabulary has 6 words",
         ),
-        ({"clusters.2.bias": (1,)}, "'clusters.2.projection' is missing"),
-        ({"clusters.x": (1,)}, "'clusters.2.projection' is missing"),
+        ({"clusters.2.bias": (1,)}, "'clusters.2.projection' has shape none"),
+        ({"clusters.x": (1,)}, "'clusters.2.projection' has shape none"),
     ],
 )
 def test_an_adaptive_softmax_that_contradicts_itself_is_refused(tmp_path, full_checkpoint, change, message):
@@ -315,21 +317,20 @@ def test_an_adaptive_softmax_that_contradicts_itself_is_refused(tmp_path, full_c
 def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_checkpoint):
     checkpoint = random_checkpoint()
     wrong = {
-        "float64": checkpoint.tensors | {"token_encoder.projection.bias": np.zeros(4)},
-        "is missing": {},
+        "has shape none": {},
         "has the value inf": checkpoint.tensors | {"token_encoder.projection.bias": np.full(4, np.inf, np.float32)},
     }
     for message, tensors in wrong.items():
         with pytest.raises(WeightFileError, match=message):
             write(replace(checkpoint, tensors=tensors), tmp_path / "model")
-    with pytest.raises(WeightFileError, match="tensor 'bias' is missing"):
+    with pytest.raises(WeightFileError, match="tensor 'bias' has shape none"):
         write(replace(checkpoint, softmax={"weight": np.zeros((3, 4), np.float32)}), tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_warm_state_of_another_model_is_refused(tmp_path, full_checkpoint):
     state = full_checkpoint.warm_state | {"hidden": np.ones((2, 6), np.float32)}
-    with pytest.raises(WeightFileError, match=r"warm state: tensor 'hidden' has shape \(2, 6\), config.json asks for"):
+    with pytest.raises(WeightFileError, match=r"warm state: tensor 'hidden' has shape \(2, 6\), but"):
         write(replace(full_checkpoint, warm_state=state), tmp_path / "model")
 
 
@@ -461,25 +462,6 @@ def test_a_model_is_described_in_figures(full_checkpoint):
     assert facts["has_softmax"] is facts["has_warm_state"] is True
     assert facts["content_hash"] == content_hash(full_checkpoint)
     assert facts["metadata"]["data"] == "위키"
-
-
-def test_a_model_of_a_task_is_named_with_its_verb_and_the_bilm_in_it(tmp_path):
-    folder = tmp_path / "run" / "model"
-    folder.mkdir(parents=True)
-    (folder / "model.safetensors").write_bytes(b"")
-    config = {"format_version": 2, "task": "ner", "bilm": {"model": "small-ko", "hash": "1"}}
-    (folder / "config.json").write_text(json.dumps(config))
-    wanted = rf"{tmp_path}/run: is a model of the task 'ner'.*elmo task predict {tmp_path}/run TEXT. .*--model small-ko"
-    for given in (tmp_path / "run", folder, folder / "config.json"):
-        with pytest.raises(WeightFileError, match=wanted):
-            formats.read(given)
-    (folder / "bilm").mkdir()
-    with pytest.raises(WeightFileError, match=rf"--model {folder}/bilm"):
-        formats.read(folder)
-    (folder / "config.json").write_text(json.dumps(config | {"bilm": None}))
-    (folder / "bilm").rmdir()
-    with pytest.raises(WeightFileError, match="It has no biLM in it"):
-        formats.read(folder)
 
 
 def test_a_file_that_may_not_be_read_is_not_called_damaged(tiny_checkpoint, tmp_path, monkeypatch):

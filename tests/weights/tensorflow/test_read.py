@@ -95,7 +95,7 @@ def test_data_cut_short_names_the_tensor(prefix):
 def test_truncated_index_is_an_error(prefix, size):
     path = prefix.with_name("model.ckpt-7.index")
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(WeightFileError, match="model.ckpt-7.index: is not a whole index .* it ends with the bytes"):
+    with pytest.raises(WeightFileError, match="model.ckpt-7.index: .*it ends with the bytes .* damaged, cut short"):
         TensorBundle(prefix)
 
 
@@ -114,7 +114,7 @@ def test_flipped_byte_in_an_index_block_is_an_error(prefix):
 def test_table_of_something_else_is_an_error(tmp_path):
     for pairs in ({b"key": b"value"}, {b"": b"\x08\x01", b"key": b"\x07value"}):
         (tmp_path / "m.index").write_bytes(table(pairs))
-        with pytest.raises(WeightFileError, match="m.index: its content is not that of a checkpoint's index"):
+        with pytest.raises(WeightFileError, match="m.index: .* not the index of a checkpoint"):
             TensorBundle(tmp_path / "m")
 
 
@@ -345,7 +345,7 @@ def test_folder_that_does_not_say_which_checkpoint_is_the_latest(folder):
 
 def test_latest_checkpoint_that_is_missing_is_an_error_that_lists_the_others(folder):
     (folder / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-11"\n')
-    with pytest.raises(WeightFileError, match=r"'model.ckpt-11.index' is missing, .*in this folder: model.ckpt-7"):
+    with pytest.raises(WeightFileError, match=r"1 checkpoints \(model.ckpt-7\).* 'checkpoint' names 'model.ckpt-11'"):
         tensorflow.read(folder)
 
 
@@ -359,9 +359,9 @@ def test_other_folders_are_not_recognized(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"dim": 9}, r"variable 'lm/RNN_0/.*/kernel' has shape \(12, 32\), options.json asks for \(12, 36\)"),
-        ({"n_layers": 1000}, "is missing, options.json asks for it"),
-        ({"n_highway": 0}, "'lm/CNN_high_0/W_carry' with shape .* is not part of the model"),
+        ({"dim": 9}, r"variable 'lm/RNN_0/.*/kernel' has shape \(12, 32\), but options.json asks for \(12, 36\)"),
+        ({"n_layers": 1000}, "has shape none, but options.json asks for"),
+        ({"n_highway": 0}, "'lm/CNN_high_0/W_carry' has shape .* asks for none"),
         ({"projection_dim": 9}, "projection_size must be .*got 9"),
     ],
 )
@@ -373,7 +373,7 @@ def test_options_that_contradict_the_checkpoint_are_an_error(folder, changes, me
 
 def test_vocabulary_of_another_model_is_an_error(folder):
     (folder / "vocab.txt").write_text("<S>\n</S>\n<UNK>\n")
-    with pytest.raises(WeightFileError, match=r"'lm/softmax/W' has shape \(5, 6\), the vocabulary asks for \(3, 6\)"):
+    with pytest.raises(WeightFileError, match=r"'lm/softmax/W' has shape \(5, 6\), but the vocabulary asks"):
         tensorflow.read(folder)
     (folder / "vocab2.txt").write_text("<S>\n")
     with pytest.raises(WeightFileError, match="has 2 files vocab.*Pass vocabulary="):

@@ -5,15 +5,15 @@ datasets by hard links, float32 or float64, wholly stored in the file. Files wri
 arrays; other programs ignore it.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
 
 import h5py
 import numpy as np
 
-from elmo.disk.bounded import open_regular, readable
+from elmo.disk.bounded import open_regular, readable, understood
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
@@ -159,13 +159,7 @@ def _stored_fingerprint(file: h5py.File) -> str | None:
     return np.asarray(file.attrs[_FINGERPRINT_ATTRIBUTE]).item().decode("ascii")
 
 
-@contextmanager
-def _translated(path: Path, name: str | None = None) -> Iterator[None]:
+def _translated(path: Path, name: str | None = None) -> AbstractContextManager[None]:
     """What h5py raises for a damaged file depends on the damaged byte: OSError, KeyError, RuntimeError and others."""
-    try:
-        yield
-    except Exception as error:
-        where = f"{path}: dataset {name!r}" if name else f"{path}:"
-        raise WeightFileError(
-            f"{where} can't be read as HDF5 ({error}): the file is damaged or cut off. Get it again."
-        ) from None
+    where = f"{path}: dataset {name!r}" if name else path
+    return understood(where, WeightFileError, "The file is damaged or cut off. Get it again.", Exception)

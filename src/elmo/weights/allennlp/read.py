@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
 from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
@@ -20,7 +21,7 @@ from elmo.weights.allennlp.names import (
     read_tensors,
     with_padding_row,
 )
-from elmo.weights.allennlp.options import config_of, read_options
+from elmo.weights.allennlp.options import config_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import require_agreement
 
@@ -45,7 +46,7 @@ def read(
     Raises WeightFileError (a file is missing, damaged, or from another model), TextError (the vocabulary).
     """
     options, weights = Path(options), Path(weights)
-    settings = read_options(options)
+    settings = read_json(options)
 
     def read_all() -> Checkpoint:
         words = None if vocabulary is None else read_word_list(Path(vocabulary))

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import understood
 from elmo.errors import WeightFileError
 from elmo.weights.allennlp.names import to_our_order
 from elmo.weights.shapes import Shape, require_agreement
@@ -77,7 +78,7 @@ def _without_prefix(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _config(shapes: Mapping[str, Shape], settings: BiLMConfig) -> BiLMConfig:
-    try:
+    with understood("the state dict", WeightFileError, f"Its tensors don't form a biLM. {_NEXT_STEP}"):
         convolutions = [shapes[name] for name in _numbered(shapes, rf"{_ENCODER}\.char_conv_(\d+)\.weight")]
         return replace(
             settings,
@@ -95,9 +96,6 @@ def _config(shapes: Mapping[str, Shape], settings: BiLMConfig) -> BiLMConfig:
             forget_bias=0.0,
             direction="both",
         )
-    except (KeyError, ValueError, IndexError) as error:
-        problem = f"{error} is missing." if isinstance(error, KeyError) else error
-        raise WeightFileError(f"the state dict's tensors don't form a biLM: {problem} {_NEXT_STEP}") from None
 
 
 def _numbered(shapes: Mapping[str, Shape], pattern: str) -> list[str]:
@@ -170,12 +168,7 @@ def _mixes(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np
     for index, gamma in enumerate(_numbered(dict.fromkeys(theirs, ()), r"scalar_mix_(\d+)\.gamma")):
         mix = gamma.removesuffix(".gamma")
         names = [f"{mix}.scalar_parameters.{layer}" for layer in range(config.num_layers + 1)]
-        weights = [theirs[name] for name in names if name in theirs]
-        if len(weights) < len(names) or any(weight.size != 1 for weight in [*weights, theirs[gamma]]):
-            raise WeightFileError(
-                f"the state dict's {mix!r} does not have one number for gamma and for each of the biLM's "
-                f"{config.num_layers + 1} layers: its tensors belong to different models. {_NEXT_STEP}"
-            )
-        mixes[f"mixes.{index}.raw_weights"] = np.array([weight.item() for weight in weights], dtype=np.float32)
-        mixes[f"mixes.{index}.gamma"] = np.array([theirs[gamma].item()], dtype=np.float32)
+        with understood(f"the state dict's {mix!r}", WeightFileError, f"A mix has a number for each. {_NEXT_STEP}"):
+            mixes[f"mixes.{index}.raw_weights"] = np.array([theirs[name].item() for name in names], dtype=np.float32)
+            mixes[f"mixes.{index}.gamma"] = np.array([theirs[gamma].item()], dtype=np.float32)
     return mixes

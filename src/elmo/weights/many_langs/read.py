@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.bounded import is_file, read_bytes, readable
+from elmo.disk.bounded import is_file, read_bytes, readable, understood
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.text.characters import CharacterMap
@@ -119,11 +119,9 @@ def architecture_file(folder: Path) -> Path | None:
 
 def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: int, source: str) -> BiLMConfig:
     """The config of an architecture and the rows of both embeddings. Raises WeightFileError that names `source`."""
-    try:
+    with understood(source, WeightFileError, f"The network can't be known. {GET_AGAIN}"):
         encoder = _section(architecture, "encoder", "elmo")
         embedder = _section(architecture, "token_embedder", "cnn")
-        if encoder["dim"] == encoder["projection_dim"]:
-            raise ConfigError(f"dim and projection_dim are both {encoder['dim']}, but dim must be the larger one.")
         return BiLMConfig(
             **_character_settings(embedder, num_characters),
             max_characters_per_token=embedder["max_characters_per_token"],
@@ -136,9 +134,6 @@ def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: i
             projection_clip=encoder["proj_clip"] or None,
             forget_bias=0.0,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        problem = f"key {error} is missing." if isinstance(error, KeyError) else error
-        raise WeightFileError(f"{source}: the network can't be known: {problem} {GET_AGAIN}") from None
 
 
 def _section(architecture: Mapping[str, Any], key: str, name: str) -> Mapping[str, Any]:

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import understood
+from elmo.errors import WeightFileError
 from elmo.text.word_list import word_list_bytes, words_in
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.facts import read_facts, read_token_map, require_hashes
@@ -19,8 +21,8 @@ from elmo.weights.native.names import (
 )
 from elmo.weights.native.narrow import NarrowTensors
 from elmo.weights.native.tensor_file import read_held, read_tensors, widened
-from elmo.weights.shapes import network_shapes, softmax_shapes
-from elmo.weights.soundness import require_sound
+from elmo.weights.shapes import network_shapes, softmax_shapes, state_shapes
+from elmo.weights.soundness import require_consistent
 
 
 def read_vocabulary(folder: Path) -> list[str] | None:
@@ -44,7 +46,9 @@ def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Ch
     """
     folder = Path(folder)
     facts = read_facts(folder / CONFIG_FILE)
-    config = BiLMConfig.from_dict(facts["architecture"], source=str(folder / CONFIG_FILE))
+    with understood(folder / CONFIG_FILE, WeightFileError, "The file was edited or damaged. Get the model again."):
+        config = BiLMConfig.from_dict(facts["architecture"], source="architecture")
+        origin = str(facts["source_format"]), str(facts["source_hash"]), dict(facts["metadata"])
     held = read_held(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
     softmax, warm_state = folder / SOFTMAX_FILE, folder / WARM_STATE_FILE
     checkpoint = Checkpoint(
@@ -55,13 +59,12 @@ def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Ch
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
         if with_softmax and os.path.lexists(softmax)
         else None,
-        read_tensors(warm_state, lambda found: found.items(), asked_by=CONFIG_FILE)
+        read_tensors(warm_state, lambda _: state_shapes(config), asked_by=CONFIG_FILE)
         if os.path.lexists(warm_state)
         else None,
-        facts["source_format"],
-        facts["source_hash"],
-        facts["metadata"],
+        *origin,
     )
-    require_sound(checkpoint, source=str(folder))
-    require_hashes(facts, folder)
+    require_consistent(checkpoint, source=str(folder))
+    with understood(folder / CONFIG_FILE, WeightFileError, "The file was edited or damaged. Get the model again."):
+        require_hashes(facts, folder)
     return checkpoint

@@ -11,7 +11,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from elmo.disk.bounded import open_regular, readable
+from elmo.disk.bounded import open_regular, readable, understood
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
 from elmo.weights.fingerprint import combine, damaged_values, digest
@@ -83,43 +83,20 @@ def read_held(
     """
     with readable(path, WeightFileError, "Pass the whole model folder, check its permissions, or get it again."):
         open_regular(path).close()  # the library says of every file that it can't open that there is none
-    with _translated(path), safe_open(path, "numpy") as file:
+    damaged = "It is damaged, cut off, or no safetensors file of a model. Get it again."
+    with understood(path, WeightFileError, damaged, SafetensorError, OSError), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
         types = {name: file.get_slice(name).get_dtype() for name in found}
         steps = {name + _STEPS_SUFFIX for name, stored_type in types.items() if stored_type == "I8"}
         shapes = {name: tuple(shape) for name, shape in found.items()}
         tensor_shapes = {name: shape for name, shape in shapes.items() if name not in steps}
         require_agreement(tensor_shapes, expected(tensor_shapes), file=str(path), asked_by=asked_by, kind="tensor")
-        for name, stored_type in types.items():
-            if stored_type not in _TYPES:
-                raise WeightFileError(
-                    f"{path}: tensor {name!r} has type {stored_type}, but a model holds float32, float16, bfloat16 or "
-                    "int8: the file is damaged or from another program. Get it again."
-                )
         stored_fingerprint = (file.metadata() or {}).get(_FINGERPRINT_KEY)
         tensors = _read_all(path, tensor_shapes, shapes, types)
         digests = {name: _checked_digest(path, name, held) for name, held in tensors.items()}
-    if stored_fingerprint is None:
-        raise WeightFileError(
-            f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
-            "write it with elmo.weights.native.write."
-        )
     if stored_fingerprint != combine(digests):
         raise damaged_values(path)
     return tensors
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError) as error:
-        if isinstance(error, WeightFileError):
-            raise
-        raise WeightFileError(
-            f"{path}: can't be read as safetensors ({error}): it is damaged, cut off, or another kind of file. "
-            "Get it again."
-        ) from None
 
 
 def _read_all(

@@ -36,8 +36,6 @@ def transfer(address: str, file: Path, *, min_bytes: int, max_bytes: int, progre
     `progress`: receives its bytes, as a stage with the name of `file`. Raises Refused if this address doesn't give it;
     OutputError if the disk is full.
     """
-    if not address.startswith(("http://", "https://")):
-        raise Refused("it is not an http or https address")
     for attempt in range(1, TRIES):
         try:
             return _attempt(address, file, (min_bytes, max_bytes), progress)

@@ -18,11 +18,12 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.disk.bounded import is_file, read_bytes, readable, shown
+from elmo.disk.json_file import read_json
 from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
 from elmo.weights.allennlp.names import OPTIONS_FILE, SOFTMAX_DATASETS, LstmNames, dataset_shapes, read_tensors
-from elmo.weights.allennlp.options import config_of, read_options
+from elmo.weights.allennlp.options import config_of
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint, read_hashed
 from elmo.weights.shapes import Shape, require_agreement
@@ -75,7 +76,7 @@ def read(path: Path, *, vocabulary: Path | None = None) -> Checkpoint:
     """
     prefix = _prefix(Path(path))
     options_file = prefix.parent / OPTIONS_FILE
-    options = read_options(options_file)
+    options = read_json(options_file)
     bundle = TensorBundle(prefix)
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
     files = [options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]
@@ -106,17 +107,18 @@ def _without_suffix(path: Path) -> Path:
 def _prefix(path: Path) -> Path:
     """The checkpoint meant by a path, without the files' endings."""
     if not path.is_dir():
-        return _existing(_without_suffix(path), "it was asked for")
-    if (name := _latest(path / STATE_FILE)) is not None:
-        return _existing(path / name, f"{path / STATE_FILE} names it as the latest")
-    saves = sorted(path.glob("*.index"))
-    if len(saves) != 1:
+        return _without_suffix(path)
+    saves, latest = sorted(path.glob("*.index")), _latest(path / STATE_FILE)
+    if latest is None and len(saves) == 1:
+        return _without_suffix(saves[0])
+    if latest is None or not is_file(index_of(path / latest)):
         names = ", ".join(save.stem for save in saves[:5]) or "none"
         raise WeightFileError(
-            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that names the "
-            "latest. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
+            f"{path}: has {len(saves)} checkpoints ({names}), and none is known to be the latest: the file "
+            f"'{STATE_FILE}' names {shown(latest)}. Get the missing files, or pass the path of one checkpoint, such as "
+            "FOLDER/model.ckpt-935588."
         )
-    return _without_suffix(saves[0])
+    return path / latest
 
 
 def _latest(state_file: Path) -> str | None:
@@ -127,16 +129,6 @@ def _latest(state_file: Path) -> str | None:
         content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
     found = _LATEST.search(content.decode("utf-8", "replace"))
     return found[1] if found else None
-
-
-def _existing(prefix: Path, reason: str) -> Path:
-    if is_file(index_of(prefix)):
-        return prefix
-    saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
-    raise WeightFileError(
-        f"{prefix.parent}: {shown(index_of(prefix).name, 300)} is missing, but {reason}. Checkpoints in this folder: "
-        f"{saves}. Get the missing files, or pass the path of a checkpoint that is there."
-    )
 
 
 def _vocabulary_file(folder: Path) -> Path | None:

@@ -15,7 +15,7 @@ Source: LevelDB's `table_format.md`; protobuf.dev, "Encoding".
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo.disk.bounded import read_bytes, readable
+from elmo.disk.bounded import read_bytes, readable, understood
 from elmo.errors import WeightFileError
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 
@@ -30,13 +30,9 @@ def read_table(path: Path) -> dict[bytes, bytes]:
     """Every key and value, in the order of the keys. Raises `WeightFileError` if any byte that matters is damaged."""
     with readable(path, WeightFileError, "Check the path and its permissions."):
         content = read_bytes(path, limit=_MAX_BYTES)
-    try:
+    whole = "The index of a TensorFlow checkpoint is damaged, cut short or of another kind. Get its files again."
+    with understood(path, WeightFileError, whole):
         return dict(_table(content))
-    except ValueError as error:
-        raise WeightFileError(
-            f"{path}: is not a whole index of a TensorFlow checkpoint: {error}. The file is damaged, cut short or of "
-            "another kind. Get the checkpoint's files again."
-        ) from None
 
 
 def _table(content: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from elmo.disk.bounded import open_regular, readable
+from elmo.disk.bounded import open_regular, readable, understood
 from elmo.errors import WeightFileError
 from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
@@ -60,15 +60,10 @@ class TensorBundle:
     def __init__(self, prefix: Path) -> None:
         self.index = index_of(prefix)
         table = read_table(self.index)
-        try:
+        with understood(self.index, WeightFileError, f"It is not the index of a checkpoint, or damaged. {_GET}"):
             header = read_fields(table.pop(b""))
             num_shards, big_endian = _last(header, 1, 0), _last(header, 2, 0)
             self._entries = {key.decode("utf-8", "surrogateescape"): _entry(value) for key, value in table.items()}
-        except (KeyError, ValueError) as error:
-            raise WeightFileError(
-                f"{self.index}: its content is not that of a checkpoint's index ({error}): it is another kind of "
-                f"table, or damaged. {_GET}"
-            ) from None
         self._byte_order: Literal[">", "<"] = ">" if big_endian else "<"
         self._shards = {
             shard: prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{num_shards:05d}")
