@@ -48,12 +48,25 @@ typedef struct {
 } Fetch;
 enum { FETCH_GROUPS = 16 };
 
-/* A tile's share, if all tiles of `count` rows fetch a panel together. One tile alone reads from memory as fast as the
- * processor's own fetching ahead allows. */
+/* A tile's share, if all tiles of `count` rows fetch a panel together. One tile that takes whole panels reads from
+ * memory as fast as the processor's own fetching ahead allows. */
 INLINE int64_t lines_to_fetch(int64_t count, int64_t tile_rows) {
     int64_t tiles = (count + tile_rows - 1) / tile_rows, lines = FETCH_GROUPS * PANEL / 16;
-    return tiles > 1 ? (lines + tiles - 1) / tiles : 0;
+    return tiles > 1 || (count > 1 && SLICE < TILE_VECTORS) ? (lines + tiles - 1) / tiles : 0;
 }
+
+/* Groups that are multiplied with all rows before the next ones, and whether a chunk begins and ends with them. */
+typedef struct {
+    int64_t chunk, group, end;
+    int begins, ends;
+} Block;
+
+/* Up to three tiles of rows go through a panel block by block, if a tile takes only some of its columns: so the weights
+ * of a block, 8 KB, come into the nearest cache once. More rows gain nothing by it. */
+enum { BLOCK_GROUPS = 32, BLOCK_ROWS = 18 };
+
+/* So few rows leave registers for twice as many columns. */
+enum { FEW_ROWS = 3, WIDER = 2 * SLICE < TILE_VECTORS ? 2 * SLICE : TILE_VECTORS };
 
 static const float no_bias[PANEL];
 
@@ -168,20 +181,32 @@ INLINE void KIND(finish)(const int adds, const int rows, const int vectors, Sums
 }
 
 /* out (`rows` rows of `stride`, `vectors` vectors from `column` on) = start + the product of the rows and these columns
- * of one panel, over one chunk of groups. Always inlined with constant `rows` and `vectors`, so that the sums stay in
- * registers. */
+ * of one panel, over one block of groups. `kept`: their sums, if the chunk begins before the block or ends after it.
+ * Always inlined with constant `rows` and `vectors`, so that the sums stay in registers. */
 INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, int64_t panel, int64_t column,
-                       int64_t chunk, Rows factors, Start start, Fetch fetch, float *out, int64_t stride) {
-    int64_t groups = matrix->groups, group = chunk * CHUNK(matrix), end = group + CHUNK(matrix);
-    const uint32_t *weights = matrix->weights + (panel * groups + group) * PANEL + column;
-    const uint32_t *at = factors.first + group * ROW_WORDS;
+                       Block block, Rows factors, Start start, Fetch fetch, Sums *kept, float *out, int64_t stride) {
+    const uint32_t *weights = matrix->weights + (panel * matrix->groups + block.group) * PANEL + column;
+    const uint32_t *at = factors.first + block.group * ROW_WORDS;
+    int64_t first_line = fetch.lines * column / PANEL, last_line = fetch.lines * (column + vectors * LANES) / PANEL;
     Sums sums[6][TILE_VECTORS];
-    end = end < groups ? end : groups;
-    UNROLL for (int row = 0; row < rows; row++) { UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = NO_SUMS; }
-    while (group < end) {
-        int64_t stop = group + FETCH_GROUPS < end ? group + FETCH_GROUPS : end;
-        for (int64_t line = 0; line < fetch.lines; line++, fetch.next += 64) __builtin_prefetch(fetch.next, 0, 2);
+    kept += column / LANES;
+    UNROLL for (int row = 0; row < rows; row++) {
+        UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = block.begins ? NO_SUMS : kept[row * TILE_VECTORS + k];
+    }
+    for (int64_t group = block.group; group < block.end;) {
+        int64_t stop = group + FETCH_GROUPS < block.end ? group + FETCH_GROUPS : block.end;
+        for (int64_t line = first_line; line < last_line; line++) __builtin_prefetch(fetch.next + 64 * line, 0, 2);
+        fetch.next += 64 * fetch.lines;
         for (; group < stop; group++, weights += PANEL, at += ROW_WORDS) {
+            if (rows <= FEW_ROWS) { /* more columns than rows: a register for each factor, one for the weights */
+                Factor now[6];
+                UNROLL for (int row = 0; row < rows; row++) now[row] = FACTOR(at + row * factors.stride);
+                UNROLL for (int k = 0; k < vectors; k++) {
+                    Weights there = WEIGHTS(weights + k * LANES);
+                    UNROLL for (int row = 0; row < rows; row++) sums[row][k] = DOT(sums[row][k], now[row], there);
+                }
+                continue;
+            }
             Weights now[TILE_VECTORS];
             UNROLL for (int k = 0; k < vectors; k++) now[k] = WEIGHTS(weights + k * LANES);
             UNROLL for (int row = 0; row < rows; row++) {
@@ -190,8 +215,15 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
             }
         }
     }
+    if (!block.ends) {
+        UNROLL for (int row = 0; row < rows; row++) {
+            UNROLL for (int k = 0; k < vectors; k++) kept[row * TILE_VECTORS + k] = sums[row][k];
+        }
+        return;
+    }
     Columns columns[TILE_VECTORS];
-    UNROLL for (int k = 0; k < vectors; k++) columns[k] = COLUMNS(matrix, chunk, PANEL * panel + column + k * LANES);
+    UNROLL for (int k = 0; k < vectors; k++) columns[k] =
+        COLUMNS(matrix, block.chunk, PANEL * panel + column + k * LANES);
     if (start.adds)
         KIND(finish)(1, rows, vectors, sums, columns, factors.scales, NULL, out + column, stride);
     else
@@ -201,15 +233,15 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
 /* Tiles of one to six rows: one row takes the whole panel at once, if there are registers for it, because nothing but
  * reading its weights counts. */
 #define TILE(ROWS, VECTORS)                                                                                            \
-    static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, int64_t chunk,         \
-                                                           Rows factors, Start start, Fetch fetch, float *out,         \
-                                                           int64_t stride) {                                           \
-        for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES, fetch.lines = 0)                           \
-            KIND(tile)(ROWS, VECTORS, matrix, panel, column, chunk, factors, start, fetch, out, stride);               \
+    static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, Block block,           \
+                                                           Rows factors, Start start, Fetch fetch, Sums *kept,         \
+                                                           float *out, int64_t stride) {                               \
+        for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES)                                            \
+            KIND(tile)(ROWS, VECTORS, matrix, panel, column, block, factors, start, fetch, kept, out, stride);         \
     }
 TILE(1, ALONE)
-TILE(2, SLICE)
-TILE(3, SLICE)
+TILE(2, WIDER)
+TILE(3, WIDER)
 TILE(4, SLICE)
 TILE(5, SLICE)
 TILE(6, SLICE)
@@ -219,32 +251,39 @@ TILE(6, SLICE)
 static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start,
                           const uint32_t *next, float *out, int64_t stride) {
     int64_t groups = matrix->groups, size = CHUNK(matrix) < groups ? CHUNK(matrix) : groups;
-    int64_t lines = lines_to_fetch(count, TILE_ROWS), left;
+    int together = SLICE < TILE_VECTORS && count > 1 && count <= BLOCK_ROWS;
+    int64_t most = together && size > BLOCK_GROUPS ? BLOCK_GROUPS : size, lines = lines_to_fetch(count, TILE_ROWS);
+    Sums kept[BLOCK_ROWS * TILE_VECTORS];
     if (!start.bias) start.bias = no_bias;
-    for (int64_t chunk = 0; chunk * size < groups; chunk++, start.adds = 1) {
-        int last = (chunk + 1) * size >= groups;
-        const char *from =
-            (const char *)(last ? next : matrix->weights + (panel * groups + (chunk + 1) * size) * PANEL);
-        left = from ? size * PANEL / 16 : 0;
+    for (Block block = {.begins = 1}; block.group < groups; block.group = block.end) {
+        int64_t chunk_end = (block.chunk + 1) * size < groups ? (block.chunk + 1) * size : groups;
+        block.end = block.group + most < chunk_end ? block.group + most : chunk_end;
+        block.ends = block.end == chunk_end;
+        const char *from = (const char *)(block.end == groups ? next : panel_of(matrix, panel) + block.end * PANEL);
+        int64_t left = from ? most * PANEL / 16 : 0;
         for (int64_t row = 0; row < count;) {
             Rows now = {factors.first + row * factors.stride, factors.stride, factors.scales + row};
             Fetch fetch = {from, left > 0 ? lines : 0};
             float *place = out + row * stride;
-            int64_t rows = count - row < TILE_ROWS ? count - row : TILE_ROWS, fetched = size / FETCH_GROUPS * lines;
+            Sums *place_kept = kept + (together ? row * TILE_VECTORS : 0);
+            int64_t rows = count - row < TILE_ROWS ? count - row : TILE_ROWS;
+            int64_t fetched = (block.end - block.group) / FETCH_GROUPS * lines;
             switch (rows) {
 #define RUN(ROWS)                                                                                                      \
     case ROWS:                                                                                                         \
-        KIND(tile##ROWS)(matrix, panel, chunk, now, start, fetch, place, stride);                                      \
+        KIND(tile##ROWS)(matrix, panel, block, now, start, fetch, place_kept, place, stride);                          \
         break;
                 RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6)
 #undef RUN
             }
             row += rows, from += 64 * fetched, left -= fetched;
         }
+        block.begins = block.ends;
+        if (block.ends) block.chunk++, start.adds = 1;
     }
 }
 
-/* Nothing but products, on registers: the yardstick of `elmo bench`. */
+/* Nothing but products, on registers: the yardstick of the benchmarks. */
 #define PEAK_WORDS (PEAK_SUMS * LANES)
 static void KIND(peak)(int64_t rounds) {
     static const uint32_t zeros_there[PANEL];
