@@ -20,6 +20,7 @@ ERRORS = {
 }
 FUNCTIONS = {
     *("embed_corpus", "load_task_model", "log_probabilities", "maxsim", "nearest", "perplexity"),
+    *("plot_mix", "plot_similarity", "plot_uses"),
     *("read_vectors", "similarity", "substitutes"),
 }
 PROMISED = CLASSES | ERRORS | FUNCTIONS | {"__version__"}

@@ -38,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize(("page", "commands", "blocks"), [(README, 0, 1), (QUICK_START, 9, 3)], ids=["README", "quick"])
+@pytest.mark.parametrize(("page", "commands", "blocks"), [(README, 0, 2), (QUICK_START, 9, 3)], ids=["README", "quick"])
 def test_a_page_works_from_top_to_bottom(
     page: str, commands: int, blocks: int, place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None
 ) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from elmo import Embedder
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.embed.encoder import token_layers
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead

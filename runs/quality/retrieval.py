@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from elmo import Embedder, maxsim
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.analysis.record import begun
 from elmo.disk.json_file import write_json
 from elmo.errors import ElmoError, TextError

@@ -17,6 +17,10 @@ As a language model
     perplexity          how well a model predicts sentences
     log_probabilities   of each sentence
     substitutes         the words that a model expects in a position
+Pictures, by matplotlib
+    plot_uses           the uses of a word on a map
+    plot_similarity     the cosines of the tokens of two sentences
+    plot_mix            the weights of each layer in a mix
 In all of them
     Progress            what `progress=` takes besides True and False: receives the progress of a long operation
 Errors
@@ -31,6 +35,7 @@ from typing import TYPE_CHECKING
 from elmo.version import __version__
 
 if TYPE_CHECKING:
+    from elmo.analysis.pictures import plot_mix, plot_similarity, plot_uses
     from elmo.config import BiLMConfig
     from elmo.embed.corpus.embed_corpus import embed_corpus
     from elmo.embed.embedder import Embedder
@@ -80,6 +85,9 @@ __all__ = [
     "maxsim",
     "nearest",
     "perplexity",
+    "plot_mix",
+    "plot_similarity",
+    "plot_uses",
     "read_vectors",
     "similarity",
     "substitutes",
@@ -101,6 +109,9 @@ _PLACES = {
     "maxsim": ("elmo.embed.results.similarity", "maxsim"),
     "nearest": ("elmo.embed.results.similarity", "nearest"),
     "perplexity": ("elmo.lm.named_model", "perplexity"),
+    "plot_mix": ("elmo.analysis.pictures", "plot_mix"),
+    "plot_similarity": ("elmo.analysis.pictures", "plot_similarity"),
+    "plot_uses": ("elmo.analysis.pictures", "plot_uses"),
     "read_vectors": ("elmo.embed.storage.readers", "read_vectors"),
     "similarity": ("elmo.embed.results.similarity", "similarity"),
     "substitutes": ("elmo.lm.named_model", "substitutes"),

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from elmo.analysis import measures
 from elmo.analysis.neighbors import query
 from elmo.analysis.neighbors.context_index import Hit
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
+from elmo.embed.results.similarity import cosines
 from elmo.explorer.explored import Explored
 
 Marked = tuple[list[str], int]
@@ -42,9 +42,10 @@ def occurrences(explored: Explored, marked: Sequence[Marked], limit: int, weight
 
 
 def similarity(explored: Explored, a: Sequence[str], b: Sequence[str], weights: Weights) -> SimpleNamespace:
-    tables = [*measures.token_similarity(explored.model.embedder, a, b)]
+    embed = explored.model.embedder.embed
+    tables = [*cosines(*embed([a, b]))]
     if weights is not None:
-        tables += [*measures.token_similarity(explored.model.embedder, a, b, weights)]
+        tables += [cosines(*embed([a, b], layers=weights))]
     return SimpleNamespace(layers=[_rounded(table) for table in tables])
 
 

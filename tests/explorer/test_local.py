@@ -16,7 +16,7 @@ from tests.explorer.in_node import node, require_equal
 from tests.text.first_look.test_plain_text import ORDINARY, OTHER_FORMS
 
 import elmo
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.analysis.neighbors.korean import forms_of
 from elmo.analysis.neighbors.occurrence_map import drawn
 from elmo.explorer.explored import Explored

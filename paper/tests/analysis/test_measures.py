@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo_paper.analysis.measures import (
     anisotropy,
     cka,

@@ -5,9 +5,8 @@ ones.
 import numpy as np
 import pytest
 
-from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.build import build_index
-from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.analysis.neighbors.context_index import ContextIndex, unit
 from elmo.analysis.neighbors.occurrence_map import (
     drawn,
     nearest,

@@ -8,7 +8,7 @@ matrix is built.
 
 import numpy as np
 
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.shapes import Bool, Float, Int
 
 DRAWS = 500

@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.embed.encoder import Encoder, token_layers
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following

@@ -23,7 +23,6 @@ from typing import Literal
 
 import numpy as np
 
-from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
 from elmo.setting_checks import PositiveInt, require_value
@@ -38,6 +37,12 @@ Which = Literal["any", "same", "other"]
 Layer = int | np.integer
 LayerOrWeights = Layer | Sequence[float]
 """A layer (0: the token layer, -1: the top one), or a weight for each layer: the vectors' weighted sum."""
+
+
+def unit(vectors: Float[np.ndarray, "... dim"]) -> Float[np.ndarray, "... dim"]:
+    """Scaled to length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 
 @dataclass(frozen=True)

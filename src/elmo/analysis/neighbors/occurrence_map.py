@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.analysis.measures import unit
-from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
+from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights, unit
 from elmo.setting_checks import PositiveInt, Seed, require_value
 from elmo.shapes import Float, Int, UInt64
 from elmo.text.sentence_checks import require_place
@@ -89,7 +88,7 @@ def occurrence_map(
     occurrences += [MapPoint(index.sentences[sentence], position, None) for sentence, position in places]
     choices: list[LayerOrWeights] = [*range(index.num_layers), *([] if weights is None else [list(weights)])]
     vectors = [np.concatenate([_marked(embedder, marked, it), index.vectors(tokens, it)]) for it in choices]
-    return OccurrenceMap(occurrences, in_index, _pictures(vectors, len(marked)))
+    return OccurrenceMap(occurrences, in_index, pictures(vectors, len(marked)))
 
 
 def _occurrences(
@@ -128,16 +127,17 @@ def _marked(
     return unit(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
 
 
-def _pictures(layers: Sequence[Float[np.ndarray, "points dim"]], marks: int) -> list[Picture]:
-    pictures: list[Picture] = []
+def pictures(layers: Sequence[Float[np.ndarray, "points dim"]], marks: int) -> list[Picture]:
+    """A picture of each layer's unit vectors, turned onto the one before; the first `marks` are the marked tokens."""
+    found: list[Picture] = []
     for vectors in layers:
         points, variance = plane(vectors)
-        if pictures and variance is not None and pictures[-1].variance is not None:
-            points = turned_onto(points, pictures[-1].points)
+        if found and variance is not None and found[-1].variance is not None:
+            points = turned_onto(points, found[-1].points)
         true = nearest(vectors, NEIGHBORS)
         kept = neighbors_kept(true, nearest_on_plane(points, NEIGHBORS))
-        pictures.append(Picture(points, variance, true, kept, vectors @ vectors[:marks].T))
-    return pictures
+        found.append(Picture(points, variance, true, kept, vectors @ vectors[:marks].T))
+    return found
 
 
 # Below this sum of squares the vectors differ by rounding alone (float16 in an index), and have no main direction.

@@ -15,7 +15,7 @@ from itertools import tee
 import numpy as np
 from jaxtyping import Float
 
-from elmo.analysis.measures import unit
+from elmo.analysis.neighbors.context_index import unit
 from elmo.embed.encoder import Encoder, token_layers
 from elmo_paper.analysis.measures import EQUAL, votes
 from elmo_paper.analysis.senses.inventory import Inventory, SeenSenses, Word, most_frequent_or_first
