@@ -11,7 +11,7 @@ import elmo
 from elmo import Embedder, plot_mix, plot_similarity, plot_uses, similarity
 from elmo.errors import ConfigError, MissingExtraError, TextError, TextWarning
 
-matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 PICTURE = Path(elmo.__file__).parent / "explorer" / "local" / "picture.js"
 USES = ["the bank lent money", "a steep bank of the river", "the river bank and the other bank", "no bank at all"]
 LABELS = ["money", "river", "river", "money"]
@@ -20,10 +20,10 @@ WEIGHTS = [0.2, 0.5, 0.3]
 
 
 @pytest.fixture(autouse=True)
-def no_window(monkeypatch):
-    matplotlib.use("Agg")
+def no_window():
+    pyplot.switch_backend("Agg")
     yield
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_bars_are_the_weights_of_the_mixes(tiny_bilm):
 
 
 def test_weights_alone_are_one_mix_in_the_axes_that_are_given():
-    _, ax = matplotlib.pyplot.subplots()
+    _, ax = pyplot.subplots()
     assert plot_mix(WEIGHTS, ax=ax) is ax
     assert [bar.get_height() for bar in ax.containers[0]] == WEIGHTS
 
