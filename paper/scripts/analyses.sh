@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All analyses of one model: a record, a table and a figure of each, and the paper's tables 4 to 6 beside them.
+# All analyses of one model: a record and a table of each, the paper's tables 4 to 6 below them.
 #   [LANGUAGE=ko] paper/scripts/analyses.sh MODEL OUT DATA
 # MODEL is a name, a folder or a hub id. DATA has, for English:
 #   lm-en/{train,test}.txt.xz           one tokenized sentence a line: static vectors learn from train, test is measured
@@ -21,7 +21,7 @@ language=${LANGUAGE:-en}
 mkdir -p "$out"
 name=$(basename "$model")
 
-# analysis NAME ARGUMENTS...: OUT/ANALYSIS-MODEL.json and its table and figure, unless the record is there already.
+# analysis NAME ARGUMENTS...: OUT/ANALYSIS-MODEL.json and its table, unless the record is there already.
 analysis() {
     local record="$out/$1-$name.json"
     [ -f "$record" ] && return
@@ -91,9 +91,3 @@ fi
 analysis pos --train "$train" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
     --tags "$tags" "${controls[@]}" "${others[@]}"
 analysis geometry "$text" "${controls[@]}"
-
-if [ "$language" = en ]; then
-    elmo-paper reproduce table4 "$out/neighbors-$name.json" "$out/precision-$name.json"
-    elmo-paper reproduce table5 "$out/wsd-$name.json"
-    elmo-paper reproduce table6 "$out/pos-$name.json"
-fi

@@ -11,12 +11,10 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo_paper.analysis.encoders import (
-    Centered,
     ContextAverage,
     ForwardHalf,
     StaticEncoder,
     WithAverage,
-    layer_name,
     random_embedder,
 )
 
@@ -25,9 +23,8 @@ STATIC = StaticVectors(("a", "b", "c", "d"), np.arange(8, dtype=np.float32).resh
 
 def test_all_of_them_are_encoders(tiny_bilm):
     embedder = Embedder(tiny_bilm)
-    centered = Centered(embedder, [["a"]])
     plain = (embedder, StaticEncoder(STATIC), ContextAverage(STATIC), WithAverage(embedder))
-    for encoder in (*plain, centered, ForwardHalf(embedder)):
+    for encoder in (*plain, ForwardHalf(embedder)):
         assert isinstance(encoder, Encoder)
         (found,) = encoder.embed_iter([["a", "b", "unknown"]])
         assert found.shape == (encoder.num_layers, 3, encoder.layer_dim) and found.dtype == np.float32
@@ -86,17 +83,3 @@ def test_a_model_of_one_direction_has_no_forward_half(tiny_config):
     one_direction = BiLM(dataclasses.replace(tiny_config, direction="forward"))
     with pytest.raises(ConfigError, match="one direction"):
         ForwardHalf(Embedder(one_direction))
-
-
-@pytest.mark.parametrize("keep_boundaries", [False, True])
-def test_centered_vectors_have_no_mean_over_their_corpus(tiny_bilm, keep_boundaries):
-    sentences = [["a", "b", "c"], [], ["d"], ["b", "a", "e", "f"]]
-    embedder = Embedder(tiny_bilm, keep_boundaries=keep_boundaries)
-    centered = Centered(WithAverage(embedder), iter(sentences))
-    found = np.concatenate(list(token_layers(centered, sentences)), axis=1)
-    assert found.shape == (4, 8, embedder.layer_dim)
-    assert np.abs(found.mean(axis=1)).max() < 1e-6
-    plain = np.concatenate(list(token_layers(WithAverage(embedder), sentences)), axis=1)
-    np.testing.assert_allclose(found - plain, np.broadcast_to(-centered.mean[:, None], found.shape), atol=1e-6)
-    assert [layer_name(centered, layer) for layer in (2, 3)] == ["layer 2", "mean of layers"]
-    assert centered.model_hash != embedder.model_hash

@@ -10,7 +10,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import token_layers
 from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors
-from elmo_paper.analysis.encoders import Centered, ContextAverage, StaticEncoder
+from elmo_paper.analysis.encoders import ContextAverage, StaticEncoder
 from elmo_paper.analysis.geometry import SampleSettings, drawn, geometry
 from elmo_paper.analysis.measures import cka, explained_variance
 
@@ -83,10 +83,8 @@ def test_alignment_is_between_all_layers_of_all_encoders(sentences, encoders):
     assert found.cka[2, 3] == pytest.approx(cka(of_bilm[has_vector], static[has_vector]), abs=1e-5)
 
 
-def test_the_record_is_plain_and_subtracts_anisotropy(sentences, encoders):
+def test_the_record_is_plain(sentences, encoders):
     record = json.loads(json.dumps(geometry(sentences, encoders).record()))
-    row = record["layers"][2]
-    assert row["self_similarity_adjusted"] == row["self_similarity"][0] - row["anisotropy"][0]
     assert (record["sentences"], len(record["cka"])) == (len(set(filter(None, sentences))), 4)
 
 
@@ -105,9 +103,8 @@ def test_static_vectors_of_none_of_the_words_are_refused_by_their_files_name(sen
     static = StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32))
     message = "other.vec: has none of the 8 distinct words of the text"
     for encoder in (StaticEncoder(static, source="other.vec"), ContextAverage(static, source="other.vec")):
-        for one in (encoder, Centered(encoder, sentences)):
-            with pytest.raises(TextError, match=message):
-                geometry(sentences, {"biLM": Embedder(tiny_bilm), "static": one})
+        with pytest.raises(TextError, match=message):
+            geometry(sentences, {"biLM": Embedder(tiny_bilm), "static": encoder})
 
 
 def test_sentences_of_unknown_words_do_not_count_as_unlike():

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from elmo.errors import TextError, WeightFileError
-from elmo.static.vectors import StaticVectors, write_static_vectors
-from elmo_paper.analysis.encoders import Centered, layer_name, require_known_words
+from elmo.static.vectors import StaticVectors, require_known_words, write_static_vectors
+from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.cove.encoder import CoVeEncoder
 from elmo_paper.cove.files import CoVeModel, shapes
 
@@ -124,7 +124,6 @@ def test_torchs_settings_in_the_program_change_no_vector(random, vectors, place)
 
 def test_tables_call_its_layers_what_the_papers_do(encoder):
     assert [layer_name(encoder, layer) for layer in range(2)] == ["layer 1", "layer 2"]
-    assert layer_name(Centered(encoder, [["the", "sat"]]), 1) == "layer 2"
 
 
 def test_a_folder_is_loaded(tmp_path: Path, random, vectors):
@@ -136,9 +135,9 @@ def test_a_folder_is_loaded(tmp_path: Path, random, vectors):
 
 def test_vectors_of_none_of_the_texts_words_are_refused(encoder):
     """Its LSTM would give vectors of zeros' places in the sentence."""
-    require_known_words({"CoVe": encoder}, ["unknown", "THE"])
+    require_known_words([encoder], ["unknown", "THE"])
     with pytest.raises(TextError, match=r"the word vectors: has none of the 2 distinct words"):
-        require_known_words({"CoVe": Centered(encoder, [["the"]])}, ["one", "two"])
+        require_known_words([encoder], ["one", "two"])
 
 
 def test_vectors_of_another_width_are_refused(random, vectors):

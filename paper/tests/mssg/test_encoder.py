@@ -7,10 +7,9 @@ import pytest
 
 from elmo.cli.main import main
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.tokens.frozen_layers import find_encoder
-from elmo_paper.analysis.encoders import require_known_words
 from elmo_paper.mssg.encoder import MSSGEncoder
 from elmo_paper.mssg.senses import SenseVectors, write_sense_vectors
 
@@ -62,10 +61,3 @@ def test_a_task_whose_words_it_does_not_know_is_refused_before_anything_is_writt
     assert main([*command, "--quiet"]) == 2
     assert "senses.txt: has none of the 3 distinct words of the text" in capsys.readouterr().err
     assert not (tmp_path / "run" / "run.json").exists()
-
-
-def test_vectors_of_none_of_the_texts_words_are_refused():
-    encoder = MSSGEncoder(SENSES, source="senses.txt")
-    require_known_words({"MSSG": encoder}, ["unknown", "돈"])
-    with pytest.raises(TextError, match=r"senses.txt: has none of the 2 distinct words"):
-        require_known_words({"MSSG": encoder}, ["one", "two"])

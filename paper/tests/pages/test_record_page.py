@@ -38,9 +38,6 @@ def test_table2_is_beside_the_papers_figures_with_rules_first(record_of):
     assert table[2] == ["baseline (no ELMo)", "41.00 ± 1.41", "", "80.8", "88.1", "81.6"]
     assert (table[5][:2], table[5][3:]) == (["all layers, lambda 0.001", "53.00 ± 1.41"], ["85.2", "89.5", "84.8"])
     assert table[5][2].startswith("+12.00 [+")
-    # 12 of the baseline's 59 points of error.
-    assert "- all layers, lambda 0.001: dev +20.3 %" in page
-    assert "92.22 ± 0.10" in page
     (found,) = [row for row in table if row[0].startswith("ELMo (all layers")]
     assert found[1] == "SQuAD +4.4, SNLI +1.4, SRL +3.2"
     assert re.fullmatch(r"\+12.00 \[\+\d.\d\d, \+\d\d.\d\d\]", found[2])
@@ -83,7 +80,6 @@ def test_table3_has_no_baseline_and_so_no_gain(record_of):
     page = markdown(record_of("table3", [[40.0], [50.0], [51.0]]), [])
     assert rows(page)[2][:2] == ["input & output", "50.00"]
     assert "One seed: 1." in page
-    assert "error reduction" not in page
     (found,) = [row for row in rows(page) if row[0].startswith("ELMo at the input beats")]
     assert found[2:] == ["-11.00", "**not decided**"]
 
@@ -103,7 +99,6 @@ def test_figure1_has_a_line_for_each_share(record_of):
     assert found[1] == ["rule: handles", "31.50", "", ""]
     assert found[2][:3] == ["1 %", "10.00 ± 14.14", "30.00 ± 0.00"]
     assert found[3] == ["100 %", "60.00 ± 0.00", "80.00 ± 0.00", "+20.00"]  # no seed differs: no interval
-    assert "- + ELMo, 100 % of the data: dev +50.0 %" in page
 
 
 def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_of):

@@ -71,9 +71,6 @@ def test_its_file_and_its_name_belong_to_the_section(asked, tmp_path, capsys):
     (part,) = tables.planned_parts(tables._arguments(asked))
     assert part.job.files.present()["second_test"] == tmp_path / "data" / "cities" / ".." / "towns" / "test.json"
     assert part.second_name == "towns"
-    (tmp_path / "plan.toml").write_text(SECTION.replace('second_name = "towns"', ""))
-    assert main(["tables", *asked, "--status"]) == 2
-    assert "[squad]: second_name is None, but a string belongs there" in capsys.readouterr().err
     (tmp_path / "plan.toml").write_text(SECTION.replace("towns/test", "nowhere/test"))
     assert main(["tables", *asked, "--status"]) == 2
     assert "there is no such file, but the plan's 'squad' needs it" in capsys.readouterr().err

@@ -204,13 +204,10 @@ def test_a_record_of_something_else_is_not_believed(place, capsys, change, actio
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('tasks = ["ner", "sst"]', 'tasks = ["towns"]', "plan.toml: towns is None, but a table belongs there"),
-        ("seeds = [1, 2]", "seeds = 3", "[table1]: seeds is 3, but a list belongs there"),
-        ("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = [1]", "[table1]: own_seeds is [1], but a table belongs there"),
-        ("seeds = [1, 2]", "own_seeds = { nerr = [1] }\nseeds = [1]", "has own_seeds for nerr, which are none of its"),
+        ('tasks = ["ner", "sst"]', 'tasks = ["towns"]', "plan.toml: table1 has no task 'towns'"),
+        ("seeds = [1, 2]", "seeds = 3", "[table1]: Expected `array`, got `int` - at `$.seeds`. Add or correct it."),
         ("[table1]", "[table2]", "plan.toml: table1 is not in this plan, which has table2, table3. Name another one."),
-        ("minutes = { baseline = 2, elmo = 4 }", "", "[ner]: minutes is None, but a table belongs there"),
-        ('train = "train.conll"', "", "[ner]: train is None, but a string belongs there"),
+        ("minutes = { baseline = 2, elmo = 4 }", "", "[ner]: Object missing required field `minutes`"),
     ],
 )
 def test_a_fault_of_the_plan_is_named(place, capsys, old, new, message):

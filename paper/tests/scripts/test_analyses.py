@@ -81,7 +81,7 @@ def test_all_analyses_of_a_model_are_recorded_once(place):
     shown = run(place)
     records = {path.name: path.stat().st_mtime_ns for path in (place / "out").glob("*.json")}
     assert set(records) == {f"{name}-tiny.json" for name in ("neighbors", "precision", "wsd", "pos", "geometry")}
-    assert all(f"Table {number}: " in shown for number in (4, 5, 6))
+    assert all(theirs in shown for theirs in ("Iacobacci et al. 2016", "Ling et al. 2015"))
     assert "CoVe, layer 2" in (place / "out" / "wsd-tiny.txt").read_text("utf-8")
-    assert "Table 6: " in run(place)
+    run(place)
     assert {path.name: path.stat().st_mtime_ns for path in (place / "out").glob("*.json")} == records

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from elmo.embed.encoder import Encoder, token_layers
+from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextWarning
 from elmo.process.device import Device, require_torch
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float
-from elmo.static import vectors
 from elmo.static.vectors import StaticVectors, read_static_vectors
 from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
 from elmo.text.reading.settings import Reading
@@ -145,39 +144,12 @@ class _Looking(WithAverage):
         return super().embed_iter(sentences)
 
 
-class Centered(_Derived):
-    """Another encoder's layers without their mean over a corpus, which is what all vectors have in common."""
-
-    def __init__(self, encoder: Encoder, sentences: Iterable[Sequence[str]]) -> None:
-        """Embeds the corpus once for its mean. Sentences without tokens don't count."""
-        super().__init__(encoder)
-        self.keep_boundaries = False
-        sums, count = np.zeros((self.num_layers, self.layer_dim)), 0
-        for layers in token_layers(encoder, sentences):
-            sums += layers.sum(axis=1)
-            count += layers.shape[1]
-        self.mean = (sums / max(count, 1)).astype(np.float32)
-        """(layers, dim) float32"""
-        self.model_hash = fingerprint({"mean": self.mean, "of": np.frombuffer(encoder.model_hash.encode(), np.uint8)})
-
-    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
-        """The mean subtracted from every token's vectors."""
-        return (layers - self.mean[:, None] for layers in token_layers(self.encoder, sentences))
-
-
-def require_known_words(encoders: Mapping[str, Encoder], words: Iterable[str]) -> None:
-    """TextError for static vectors that have none of the text's words, see `elmo.static.vectors`."""
-    inner = [one.encoder if isinstance(one, Centered) else one for one in encoders.values()]
-    vectors.require_known_words(inner, words)
-
-
 def layer_name(encoder: Encoder, layer: int) -> str:
     """What tables call it; nothing if it is the only one."""
     if encoder.num_layers == 1:
         return ""
-    inner = encoder.encoder if isinstance(encoder, Centered) else encoder
-    is_mean = isinstance(inner, WithAverage) and layer == encoder.num_layers - 1
-    return "mean of layers" if is_mean else f"layer {layer + getattr(inner, 'lowest_layer', 0)}"
+    is_mean = isinstance(encoder, WithAverage) and layer == encoder.num_layers - 1
+    return "mean of layers" if is_mean else f"layer {layer + getattr(encoder, 'lowest_layer', 0)}"
 
 
 def random_embedder(embedder: "Embedder") -> "Embedder":

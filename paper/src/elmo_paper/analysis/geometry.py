@@ -15,7 +15,8 @@ from elmo.embed.encoder import Encoder, token_layers
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import PositiveInt, Seed, Settings
-from elmo_paper.analysis.encoders import layer_name, require_known_words
+from elmo.static.vectors import require_known_words
+from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.analysis.measures import (
     Measured,
     anisotropy,
@@ -105,13 +106,8 @@ class LayerGeometry:
     norm_deviation: float | None
 
     def record(self) -> dict[str, object]:
-        """As plain values for JSON, with the measures that anisotropy is subtracted from."""
-        excess: dict[str, object] = {
-            "self_similarity_adjusted": _minus(_mean(self.self_similarity), _mean(self.anisotropy)),
-            "intra_sentence_adjusted": _minus(_mean(self.intra_sentence), _mean(self.anisotropy)),
-            "explained_adjusted": _minus(_mean(self.explained), self.explained_of_tokens),
-        }
-        return {**asdict(self), **excess}
+        """As plain values for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -145,7 +141,7 @@ def geometry(
     words.
     """
     sample = drawn(sentences, settings)
-    require_known_words(encoders, (word for sentence in sample.sentences for word in sentence))
+    require_known_words(encoders.values(), (word for sentence in sample.sentences for word in sentence))
     layers, tokens = [], []
     with following(progress) as reported:
         for name, encoder in encoders.items():
@@ -229,11 +225,3 @@ class _Sums:
         vectors = (np.stack(found)[:, layer] for found in self._occurrences.values() if found)
         shares = [explained_variance(of_word) for of_word in vectors if known(of_word).sum() > 1]
         return mean_and_interval(np.array(shares), 0.0, 1.0) if shares else None
-
-
-def _mean(measured: Measured | None) -> float | None:
-    return None if measured is None else measured[0]
-
-
-def _minus(value: float | None, other: float | None) -> float | None:
-    return None if value is None or other is None else value - other

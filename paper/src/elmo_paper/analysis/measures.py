@@ -34,19 +34,10 @@ def mean_and_interval(values: Float[np.ndarray, " values"], least: float, most: 
     mean = float(values.mean())
     if len(values) < 2:
         return mean, (least, most)
-    reach = _t_quantile(len(values) - 1) * float(values.std(ddof=1)) / len(values) ** 0.5
+    from scipy.stats import t  # which takes a second to import
+
+    reach = t.ppf(0.975, len(values) - 1).item() * float(values.std(ddof=1)) / len(values) ** 0.5
     return mean, (max(mean - reach, least), min(mean + reach, most))
-
-
-# Up to three degrees of freedom from tables, then the expansion in 1 / degrees (Abramowitz and Stegun, 26.7.5), which
-# is right to 3e-4 there.
-_FIRST_T_QUANTILES = {1: 12.7062, 2: 4.3027, 3: 3.1824}
-_T_COEFFICIENTS = (1.58953, 2.55585, 2.82250, 2.37227, 1.95996)
-
-
-def _t_quantile(degrees: int) -> float:
-    """What Student's t with so many degrees of freedom exceeds with a probability of 2.5 %."""
-    return _FIRST_T_QUANTILES.get(degrees) or float(np.polyval(_T_COEFFICIENTS, 1 / degrees))
 
 
 def votes(cosines: Float[np.ndarray, "*rows candidates"], k: int) -> Float[np.ndarray, "*rows candidates"]:

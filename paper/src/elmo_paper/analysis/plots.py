@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmo.errors import ConfigError
 from elmo_paper.analysis.record import Record, row_name
 
 if TYPE_CHECKING:
@@ -42,17 +41,11 @@ class Panel:
     """What needs no vectors, as vertical lines."""
 
 
-def require_figure(path: Path) -> None:
-    """ConfigError for another suffix."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: the suffix must be {' or '.join(SUFFIXES)} (got {path.suffix!r}). Rename it.")
-
-
-def draw(record: Record, path: Path, suffix: str) -> None:
-    """Draws what an analysis recorded into `path`, in the format of `suffix`; equal records give equal files."""
+def draw(record: Record, path: Path) -> None:
+    """Draws what an analysis recorded into `path` as SVG; equal records give equal files."""
     title, _ = _FIGURES[record["analysis"]]
     source = f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
-    save(drawn(panels_of(record), f"{title}\n{source}"), path, suffix)
+    save(drawn(panels_of(record), f"{title}\n{source}"), path, ".svg")
 
 
 def panels_of(record: Record) -> list[Panel]:

@@ -17,7 +17,8 @@ from elmo.analysis.neighbors.context_index import unit
 from elmo.embed.encoder import Encoder, token_layers
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo_paper.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
+from elmo.static.vectors import require_known_words
+from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.analysis.measures import Measured, mean_and_interval, votes
 from elmo_paper.analysis.occurrences import LIMITS, Criterion, Occurrence, PrecisionLimits, by_form
 
@@ -38,8 +39,6 @@ class PrecisionRow:
     precision: Mapping[Criterion, Mapping[int, Measured]]
     over_layer_below: Mapping[Criterion, Mapping[int, Measured]] | None = None
     """What is added to the row before, by word; None for an encoder's first row."""
-    minus_bilm: Mapping[Criterion, Mapping[int, Measured]] | None = None
-    """What is added to the same layer of the whole biLM, by word; only for its forward half."""
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON."""
@@ -86,16 +85,15 @@ def precision_table(
     static vectors that have no word of the corpus.
     """
     forms = by_form(occurrences, limits)
-    require_known_words(encoders, (word for sentence in sentences() for word in sentence))
+    require_known_words(encoders.values(), (word for sentence in sentences() for word in sentence))
     questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Criterion)}
     _require_queries(questions, limits)
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]
-    of_bilm: dict[int, _ByWord] = {}
     with following(progress) as reported:
         for name, encoder in encoders.items():
             vectors = _vectors(name, forms, sentences(), encoder, reported)
-            rows += _rows(name, encoder, vectors, questions, of_bilm)
+            rows += _rows(name, encoder, vectors, questions)
     return PrecisionTable(
         tuple(rows),
         {question: sum(len(one.places) > 0 for one in found) for question, found in questions.items()},
@@ -201,20 +199,15 @@ def _rows(
     encoder: Encoder,
     vectors: Sequence[Float[np.ndarray, "occurrences layers dim"]],
     questions: Mapping[Criterion, Sequence[Queries]],
-    of_bilm: dict[int, _ByWord],
 ) -> Iterator[PrecisionRow]:
-    """Of each layer of an encoder; `vectors`: as `_vectors` gives them. The biLM's own are kept in `of_bilm`."""
+    """Of each layer of an encoder; `vectors`: as `_vectors` gives them."""
     below: _ByWord | None = None
     for layer in range(encoder.num_layers):
         units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
         found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
         over = None if below is None else _means(_difference(found, below), -100.0)
-        whole = of_bilm.get(layer) if name == FORWARD else None
-        less = None if whole is None else _means(_difference(found, whole), -100.0)
-        yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over, less)
+        yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over)
         below = found
-        if name == BILM:
-            of_bilm[layer] = found
 
 
 def _vectors(

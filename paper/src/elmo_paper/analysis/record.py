@@ -24,14 +24,3 @@ def begun(
 def row_name(row: Mapping[str, Any]) -> str:
     """What a table or figure calls a row: the encoder and its layer, or a rule that needs no vectors."""
     return ", ".join(filter(None, (row["encoder"], row["layer"])))
-
-
-def remarks_on_tests(tests: Sequence[Path], others: Mapping[str, Path | None]) -> list[str]:
-    """What to say of test files that are also what is trained on, or chosen by. `others`: option -> its file."""
-    return [
-        f"note: {test} was named with --test and with --{name}, so its figures don't show how it does on new text. "
-        f"Give another file with --{name}."
-        for test in tests
-        for name, other in others.items()
-        if other is not None and other.samefile(test)
-    ]

@@ -4,9 +4,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "reproduce": (
         "elmo-paper reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
     ),
-    "reproduce table4": ("elmo-paper reproduce table4 precision.json",),
-    "reproduce table5": ("elmo-paper reproduce table5 wsd.json",),
-    "reproduce table6": ("elmo-paper reproduce table6 pos.json",),
     "wsd": (
         "elmo-paper wsd --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
     ),

@@ -1,57 +1,66 @@
-"""What the analyses share: where their records go, and `produce`, which writes, draws and prints one.
-
-Each analysis is a verb with its arguments, `record_of` and `table`.
-"""
+"""What the analyses share: what they compare, and `produce`, which writes the record of one and shows it."""
 
 import json
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import tyro
 
 from elmo.cli.arguments import Force, NoProgress, OutputFile
 from elmo.cli.output import result_file
-from elmo.errors import ConfigError
+from elmo_paper.analysis.encoders import EncoderChoice
 from elmo_paper.analysis.record import Record
 
+if TYPE_CHECKING:
+    from elmo.embed.encoder import Encoder
 
-@dataclass(frozen=True)
-class OutputFlags:
-    """Where results go."""
 
+class Found(Protocol):
+    """The result of an analysis."""
+
+    def record(self) -> Mapping[str, Any]:
+        """As plain values for JSON."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """What every analysis is told."""
+
+    encoders: EncoderChoice = field(default_factory=EncoderChoice)
     output: Annotated[OutputFile[Path | None], tyro.conf.arg(metavar="OUT.json")] = None
     """Also write the record here: all figures, and what they depend on."""
-    figure: Annotated[Path | None, tyro.conf.arg(metavar="OUT.svg")] = None
-    """Also draw the table: .png or .svg."""
     force: Force = False
     json: bool = False
     """Print the record instead of the table."""
     quiet: NoProgress = False
 
+    def produce(
+        self,
+        analysis: str,
+        compute: "Callable[[Mapping[str, Encoder]], Found]",
+        *,
+        data: Mapping[str, Path | Sequence[Path]],
+        settings: Mapping[str, Any],
+        against: str | None = None,
+    ) -> int:
+        """Runs the analysis of these encoders and shows its record; the exit code."""
+        from elmo_paper.analysis.encoders import described, encoders_of
+        from elmo_paper.analysis.record import begun
+        from elmo_paper.pages.analyses import as_text
 
-def produce(flags: OutputFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
-    """Runs the analysis and shows its record; the exit code. The record is in its place before anything is drawn."""
-    from elmo.disk.atomic import new_file
-    from elmo_paper.analysis.plots import draw, require_figure
-
-    figure = flags.figure
-    if figure is not None:
-        require_figure(figure)
-        if flags.output is not None and figure.resolve() == flags.output.resolve():
-            raise ConfigError(
-                f"--output and --figure both name {figure}, where one result would replace the other. Name two files."
+        # The output's name is refused before the work, not after it.
+        with result_file(self.output, force=self.force) as file:
+            encoders = encoders_of(self.encoders, against=against)
+            found = compute(encoders).record()
+            named = described(self.encoders, encoders)
+            text = json.dumps(
+                begun(analysis, encoders=named, data=data, settings=settings) | found, indent=1, ensure_ascii=False
             )
-    # The names of outputs are refused before the work, not after it.
-    with nullcontext() if figure is None else new_file(figure, size=0, force=flags.force) as picture:
-        with result_file(flags.output, force=flags.force) as file:
-            record = json.loads(json.dumps(analyze()))  # as it is when it is read again
-            text = json.dumps(record, indent=1, ensure_ascii=False)
             if file is not None:
                 file.write(text + "\n")
-        print(text if flags.json else table(record))
-        if figure is not None and picture is not None:
-            draw(record, picture, figure.suffix.lower())
-    return 0
+        record: Record = json.loads(text)  # as it is when it is read again
+        print(text if self.json else as_text(record))
+        return 0

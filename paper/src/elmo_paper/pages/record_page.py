@@ -17,7 +17,6 @@ def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
         "\n".join(f"- {fact}" for fact in facts),
         "\n".join(aligned(rows(record))),
         _legend(record),
-        *_reductions(record),
         "## The paper's claims",
         "\n".join(claims_table(decided, name_data=False)),
         *([CORRECTED] if needs_corrected(decided) else []),
@@ -69,28 +68,6 @@ def _legend(record: ExperimentRecord) -> str:
     if of_paper["table"]:
         return f"{own} The paper's columns: F1 of SQuAD and SRL, accuracy of SNLI ({of_paper['source']})."
     return f"{own} The paper: {of_paper['source']}, table 1."
-
-
-def _reductions(record: ExperimentRecord) -> Iterator[str]:
-    """The relative error reductions, beside the paper's table 1 for the same task; table 1 has them itself."""
-    if not record["gains"] or record["experiment"] == "table1":
-        return
-    labels = {system["system"]: system["label"] for system in record["systems"]}
-    several = len({gain["share"] for gain in record["gains"]}) > 1
-    lines = []
-    for gain in record["gains"]:
-        where = labels[gain["system"]] + (f", {gain['share']:g} % of the data" if several else "")
-        found = ((data, gain[data]["error_reduction"]) for data in ("dev", "test") if data in gain)
-        lines.append(f"- {where}: " + ", ".join(f"{data} {value:+.1f} %" for data, value in found if value is not None))
-    known = record["paper"]["table1"]
-    if known is not None:
-        spread = "" if known["deviation"] is None else f" ± {known['deviation']:.2f}"
-        lines.append(
-            f"- the paper's table 1 ({known['data']}, test): {known['baseline']} without ELMo, {known['elmo']}{spread} "
-            f"with it: {known['error_reduction']:+.1f} %"
-        )
-    yield "## Relative error reduction against the baseline"
-    yield "\n".join(lines)
 
 
 def _method(record: ExperimentRecord) -> str:

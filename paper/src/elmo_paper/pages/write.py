@@ -60,7 +60,7 @@ def draw(docs: Path) -> None:
     for path in sorted(ANALYSES.glob("*.json")):
         record = REPOSITORY.analysis(path.stem)
         if record["analysis"] not in WITHOUT_FIGURE:
-            analysis_plots.draw(record, docs / "analysis" / f"{path.stem}.svg", ".svg")
+            analysis_plots.draw(record, docs / "analysis" / f"{path.stem}.svg")
 
 
 def stale(page: str) -> Iterator[str]:

@@ -35,7 +35,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, read_records, read_toml, write_json
@@ -53,11 +55,39 @@ from elmo_paper.places import PLAN
 from elmo_paper.reproduce.systems import System, checked_bilms, systems_of
 
 TABLES = ("table1", "table2", "table3", "figure1", "figure2", "gamma", "taglm", "bilms")
-FILES = ("train", "dev", "test")
-OF_SECTION = {"name": str, "config": str, "data": str, "minutes": dict, **dict.fromkeys(FILES, str)}
-OF_SECOND_TEST = {"second_test": str, "second_name": str}
-"""Of a section with second test data: their file and their name for people."""
-_NAMES = {str: "string", list: "list", dict: "table"}
+S = TypeVar("S")
+
+
+class Planned(msgspec.Struct):
+    """A table of a plan."""
+
+    tasks: list[str]
+    """Sections of the plan."""
+    seeds: list[int]
+    own_seeds: dict[str, list[int]] = {}
+    """By section, in place of `seeds`."""
+    shares: list[float] = []
+
+
+class Section(msgspec.Struct):
+    """What a plan says of a data set."""
+
+    name: str
+    """For people."""
+    config: str
+    data: str
+    """A folder, in which all files are."""
+    train: str
+    dev: str
+    test: str
+    minutes: dict[str, float]
+    """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
+    second_test: str | None = None
+    second_name: str | None = None
+    """Of the second test data, for people."""
+    task: str = ""
+    """If it is another than the section's name."""
+    settings: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -217,56 +247,42 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
     if given.table not in plan:
         there = ", ".join(name for name in TABLES if name in plan) or "no table"
         raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
-    table = plan[given.table]
-    own_seeds = {"own_seeds": dict} if "own_seeds" in table else {}
-    _require_keys(table, {"tasks": list, "seeds": list, **own_seeds}, f"{given.plan}: [{given.table}]")
-    unknown = set(table.get("own_seeds", {})) - set(table["tasks"])
-    if unknown:
-        raise ConfigError(
-            f"{given.plan}: {given.table} has own_seeds for {', '.join(sorted(unknown))}, which are none of its tasks. "
-            "Correct the name."
-        )
-    for section in given.tasks or table["tasks"]:
-        if section not in table["tasks"]:
+    table = _of_plan(Planned, plan[given.table], f"{given.plan}: [{given.table}]")
+    for section in given.tasks or table.tasks:
+        if section not in table.tasks or section not in plan:
             raise ConfigError(
-                f"{given.plan}: {given.table} has no task {section!r}, only {', '.join(table['tasks'])}. Name one of "
-                "them."
+                f"{given.plan}: {given.table} has no task {section!r}, only {', '.join(table.tasks)}. Name one of them."
             )
-        _require_keys(plan, {section: dict}, str(given.plan))
-        own = plan[section]
-        second = OF_SECOND_TEST if OF_SECOND_TEST.keys() & own.keys() else {}
-        _require_keys(own, {**OF_SECTION, **second}, f"{given.plan}: [{section}]")
-        job = _job(section, own, given)
-        planned = table.get("own_seeds", {}).get(section, table["seeds"])
+        own = _of_plan(Section, plan[section], f"{given.plan}: [{section}]")
+        planned = table.own_seeds.get(section, table.seeds)
         yield Part(
             given.table,
             section,
-            own["name"],
-            job,
-            own["minutes"],
+            own.name,
+            _job(section, own, given),
+            own.minutes,
             seeds=given.seeds or planned,
             planned_seeds=planned,
-            second_name=own.get("second_name"),
-            shares=table.get("shares", ()),
+            second_name=own.second_name,
+            shares=table.shares,
             bilms=checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else (),
         )
 
 
-def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:
-    """ConfigError for a key that is missing or is of another type."""
-    for key, kind in wanted.items():
-        if not isinstance(table.get(key), kind):
-            raise ConfigError(
-                f"{place}: {key} is {table.get(key)!r}, but a {_NAMES[kind]} belongs there. Add or correct it."
-            )
+def _of_plan(kind: type[S], values: object, place: str) -> S:
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{place}: {error}. Add or correct it.") from None
 
 
-def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
-    found, config = find(own.get("task", section)), given.plan.parent / own["config"]
+def _job(section: str, own: Section, given: argparse.Namespace) -> AnyJob:
+    found, config = find(own.task or section), given.plan.parent / own.config
     settings = with_table(found.settings(), read_toml(config), str(config))
-    more = {**own.get("settings", {}), "static": [str(given.static)], "model": given.model}
+    more = {**own.settings, "static": [str(given.static)], "model": given.model}
     settings = with_table(settings, more, f"{given.plan}, {section}")
-    paths = [given.data / own["data"] / own[name] for name in (*FILES, "second_test") if name in own]
+    named = (own.train, own.dev, own.test, own.second_test)
+    paths = [given.data / own.data / name for name in named if name is not None]
     for path in (*paths, given.static):
         if not path.is_file():
             raise ConfigError(f"{path}: there is no such file, but the plan's {section!r} needs it. Check the paths.")

@@ -12,9 +12,9 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 import torch
@@ -22,7 +22,6 @@ import torch
 from elmo.disk.json_file import read_record
 from elmo.errors import Interrupted
 from elmo.process.progress.report import SILENT, Progress
-from elmo.process.progress.shown import duration
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable
@@ -30,53 +29,6 @@ from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.train import outcome_file, remember_layers, train
 from elmo_paper.reproduce.outcomes import Trained
 from elmo_paper.reproduce.systems import System
-
-# A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
-_LEAST_WEIGHT = 5.0
-
-
-@dataclass
-class _Cells:
-    """Reports which training is next, and estimates how long all will take."""
-
-    cells: list[tuple[System, int]]
-    runs: Path
-    progress: Progress
-    done: float = 0.0
-    """Weight of the trainings that were finished here."""
-    seconds: float = 0.0
-    """What they took."""
-    under_way: tuple[float, float] | None = None
-    """When the present training began, and its weight."""
-
-    def begin(self, system: System, seed: int) -> None:
-        """Reports the next training."""
-        self.end()
-        place = self.cells.index((system, seed)) + 1
-        finished = self._is_finished(system, seed)
-        if not finished:
-            self.under_way = (time.monotonic(), _weight(system))
-        share = "" if system.share == 100 else f", {system.share:g} % of the data"
-        rest = "finished before" if finished else self._left(place)
-        self.progress.say(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}")
-
-    def end(self) -> None:
-        """Records the end of the training under way, if there is one."""
-        if self.under_way is not None:
-            began, weight = self.under_way
-            self.seconds += time.monotonic() - began
-            self.done += weight
-        self.under_way = None
-
-    def _left(self, place: int) -> str:
-        if not self.done:
-            return "begins"
-        open_ones = [system for system, seed in self.cells[place - 1 :] if not self._is_finished(system, seed)]
-        seconds = self.seconds / self.done * sum(map(_weight, open_ones))
-        return f"begins, about {duration(seconds)} left for all"
-
-    def _is_finished(self, system: System, seed: int) -> bool:
-        return outcome_file(self.runs / system.folder, seed).is_file()
 
 
 def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progress: Progress = SILENT) -> list[Trained]:
@@ -88,8 +40,7 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progre
     job = job.with_options(cache=options.cache or job.run / "cache")
     jobs = [replace(job, settings=system.settings, run=runs / system.folder) for system in systems]
     if workers == 1:
-        cells = [(system, seed) for system in systems for seed in options.seeds]
-        summaries = _one_by_one(systems, jobs, _Cells(cells, runs, progress))
+        summaries = _one_by_one(systems, jobs, progress)
     else:
         for system in _largest(systems):
             remember_layers(replace(job, settings=system.settings), progress)
@@ -106,12 +57,16 @@ def _largest(systems: Sequence[System]) -> list[System]:
     return list(found.values())
 
 
-def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells) -> list[dict[str, Any]]:
-    summaries = []
-    for system, job in zip(systems, jobs, strict=True):
-        summaries.append(continued(job, partial(cells.begin, system), cells.progress))
-        cells.end()
-    return summaries
+def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], progress: Progress) -> list[dict[str, Any]]:
+    places = count(1)
+
+    def say(system: System, job: AnyJob, seed: int) -> None:
+        share = "" if system.share == 100 else f", {system.share:g} % of the data"
+        state = "finished before" if outcome_file(job.run, seed).is_file() else "begins"
+        of = len(jobs) * len(job.options.seeds)
+        progress.say(f"cell {next(places)} of {of}: {system.label}{share}, seed {seed}: {state}")
+
+    return [continued(job, partial(say, system, job), progress) for system, job in zip(systems, jobs, strict=True)]
 
 
 def _in_processes(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
@@ -143,10 +98,6 @@ def _seed_by_seed(jobs: Sequence[AnyJob]) -> Iterator[AnyJob]:
             if not outcome_file(job.run, seed).is_file():
                 yield job.with_options(seeds=[seed])
     yield from jobs
-
-
-def _weight(system: System) -> float:
-    return max(system.share, _LEAST_WEIGHT)
 
 
 _SECONDS_BETWEEN_LOOKS = 0.2

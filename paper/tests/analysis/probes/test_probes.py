@@ -46,12 +46,6 @@ def files(tmp_path) -> Treebanks:
     return Treebanks(*paths)
 
 
-def test_a_test_file_that_is_chosen_by_is_told(files, recorded_progress):
-    probe_table(replace(files, dev=files.test), {}, column="upos", progress=recorded_progress)
-    (line,) = recorded_progress.lines
-    assert line.startswith(f"note: {files.test} was named with --test and with --dev")
-
-
 def test_words_and_tags_of_a_treebank_are_read(tmp_path):
     path = tmp_path / "x.conllu"
     extra = "# newdoc\n1-2\tdont" + "\t_" * 8 + "\n" + conllu(TRAIN) + "3.1\tempty" + "\t_" * 8 + "\n"

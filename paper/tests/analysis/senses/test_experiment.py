@@ -80,24 +80,18 @@ def test_baselines_answer_from_dictionary_and_corpus(files):
     assert scores == pytest.approx(expected)
 
 
-def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them(files):
+def test_where_the_word_alone_decides_frequency_breaks_ties(files):
     static = StaticVectors(("bank", "river"), np.eye(2, dtype=np.float32))
     table = sense_table(files, {"static": StaticEncoder(static)})
     system = table.systems[-1]
     assert (system.encoder, system.layer) == ("static", "")
-    assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
+    assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"]
 
 
 def test_static_vectors_of_none_of_the_words_are_refused(files):
     static = StaticVectors(("elsewhere", "gav"), np.eye(2, dtype=np.float32))
     with pytest.raises(TextError, match="has none of the 11 distinct words of the text"):
         sense_table(files, {"static": StaticEncoder(static)})
-
-
-def test_without_ambiguous_words_there_is_no_figure_of_them(files):
-    keys = key_file(files.train)
-    keys.write_text(keys.read_text().replace("bank%r", "bank%m"))
-    assert sense_table(files, {}).record()["systems"][0]["ambiguous"] is None
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -111,14 +105,13 @@ def test_sums_of_one_vector_are_ties_though_they_are_rounded_differently(seed):
     word = ("bank", "NOUN")
     prototypes = Prototypes({(word, "often"): 0, (word, "seldom"): 1}, unit(sums))
     answer = NearestSense(prototypes, SeenSenses({word: counts}), Inventory({})).answer(word, vector)
-    assert (answer.senses, answer.ties) == (("often",), (True,))
+    assert answer == ["often"]
 
 
-def test_the_record_holds_figures_by_set_part_of_speech_and_ambiguity(files, embedder):
+def test_the_record_holds_figures_by_set_and_over_the_layer_below(files, embedder):
     record = json.loads(json.dumps(sense_table(files, {"biLM": embedder}).record()))
     assert record["sets"] == {"t": 5}
     row = record["systems"][0]
-    assert row["ambiguous"]["instances"] == 2 and row["by_pos"]["NOUN"]["instances"] == 5
     assert row["minus_first_sense"] == [0, 0, 0]
     assert [row["over_layer_below"] is None for row in record["systems"]] == [True, True, True, False, False]
     first, second = (row["sets"]["all"]["f1"] for row in record["systems"][2:4])
@@ -162,7 +155,7 @@ def test_of_equally_near_instances_each_has_its_share_of_a_vote_whatever_their_o
 
 
 def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
-    judged = [Judged(f"d{number % 10}", "NOUN", True, ("a",)) for number in range(100)]
+    judged = [Judged(f"d{number % 10}", ("a",)) for number in range(100)]
     right, wrong = ["a"] * 100, ["b"] * 100
     assert paired_interval(judged, right, right) == (0, 0)
     half = ["a" if number % 4 else "b" for number in range(100)]
@@ -195,7 +188,7 @@ def test_the_figures_without_vectors_equal_the_references_exactly(shared: Path):
         path = folder / "eval" / f"{name}.data.xml"
         keys = read_keys(key_file(path))
         instances = [instance for sentence in read_sentences(path) for instance in sentence.instances]
-        judged = [Judged("", instance.pos, False, keys[instance.id]) for instance in instances]
+        judged = [Judged("", keys[instance.id]) for instance in instances]
         for rule, answer in rules.items():
             found = score(judged, [answer((instance.lemma, instance.pos)) for instance in instances])
             row = expected[name][rule]

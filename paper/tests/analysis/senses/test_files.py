@@ -92,15 +92,5 @@ def test_a_development_set_called_like_a_test_set_is_another_set(files, tiny_bil
     assert named_alike.systems == named_apart.systems
 
 
-def test_a_test_set_that_is_trained_on_or_chosen_by_is_told(files, recorded_progress):
-    (test,) = files.tests
-    sense_table(dataclasses.replace(files, tests=(test, files.train), dev=test), {}, progress=recorded_progress)
-    assert recorded_progress.lines == [
-        f"note: {path} was named with --test and with --{option}, so its figures don't show how it does on new text. "
-        f"Give another file with --{option}."
-        for path, option in ((test, "dev"), (files.train, "train"))
-    ]
-
-
 def test_files_that_belong_together_are_read_whole(files: SenseFiles):
     assert {one.name: len(one.judged) for one in sense_table(files, {}).sets} == {"t": 5}

@@ -9,7 +9,8 @@ from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, TextWarning
 from elmo_paper.analysis.plots import draw
 from elmo_paper.cli.main import main
-from elmo_paper.cli.verbs import context2vec, geometry, pos, precision
+from elmo_paper.cli.verbs import context2vec, geometry
+from elmo_paper.pages.analyses import as_text
 
 CORPUS = Path(__file__).parents[2] / "analysis" / "senses" / "corpus"
 BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
@@ -24,7 +25,7 @@ def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
     ]
     assert main(command) == 0
     page = capsys.readouterr().out
-    assert "first sense" in page and "biLM, mean of layers" in page and "random biLM, layer 2" in page
+    assert "first sense" in page and "model, mean of layers" in page and "random weights, layer 2" in page
     record = json.loads((tmp_path / "out.json").read_text())
     assert len(record["systems"]) == 2 + 4 + 3 and record["data"]["train"]["file"] == "train.data.xml"
     keys = [CORPUS / f"{name}.gold.key.txt" for name in ("train", "t")]
@@ -93,8 +94,7 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     name, model_folder, treebank, tmp_path, capsys
 ):
     out, figure = tmp_path / "out.json", tmp_path / "out.svg"
-    command = [name, *commands(model_folder, treebank, tmp_path)[name], "-o", str(out), "--figure", str(figure)]
-    assert main([*command, "--quiet"]) == 0
+    assert main([name, *commands(model_folder, treebank, tmp_path)[name], "-o", str(out), "--quiet"]) == 0
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
@@ -103,54 +103,30 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
     assert name != "precision" or [one["file"] for one in files] == ["play.data.xml", "play.gold.key.txt"]
-    assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", "CoVe, layer 2", *encoders[2:]))
+    shown = ["model, layer 1", "forward LM, layer 2", "CoVe, layer 2", "random weights", "static vectors"]
+    assert all(system in page for system in [*shown, *encoders[4:]])
+    theirs = {"wsd": "Iacobacci et al. 2016", "pos": "Ling et al. 2015", "precision": "layer 2 finds the same sense"}
+    assert name == "geometry" or (theirs[name] in page and "The paper: Peters et al. 2018" in page)
+    draw(record, figure)
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
-    if name != "geometry":
-        require_lead_of_the_bilm_over_its_forward_half(name, record)
 
 
-def require_lead_of_the_bilm_over_its_forward_half(name: str, record: dict) -> None:
-    rows = record["systems"] if name == "wsd" else record["rows"]
-    layers = {(row["encoder"], row["layer"].split(" (")[0]): row for row in rows}
-
-    def figure(row: dict) -> float:
-        if name == "precision":
-            return row["precision"]["sense"]["1"][0]
-        return row["sets"]["all"]["f1"] if name == "wsd" else row["accuracy"]
-
-    forward = [key for key in layers if key[0].startswith("forward LM")]
-    assert len(forward) == (6 if name == "wsd" else 3)
-    for key, row in layers.items():
-        assert (row["minus_bilm"] is not None) == (key in forward)
-    for encoder, layer in forward:
-        row, whole = layers[encoder, layer], layers[encoder.replace("forward LM", "biLM"), layer]
-        less = row["minus_bilm"]["sense"]["1"][0] if name == "precision" else row["minus_bilm"][0]
-        assert less == pytest.approx(figure(row) - figure(whole))
-
-
-def test_what_was_not_measured_is_a_dash_in_the_tables_and_no_dot_in_a_figure(tmp_path):
+def test_what_was_not_measured_is_an_empty_cell_and_no_dot_in_a_figure(tmp_path):
     given = {"model": "m", "date": "2030-01-01", "encoder": "biLM", "accuracy": 90.0, "interval": [80.0, 99.0]}
     rest = {"unseen": 50.0, "ambiguous": None, "selectivity": None, "compression": None}
     rows = [{**given, **rest, "layer": "layer 0"}, {**given, **rest, "layer": "layer 1", "unseen": None}]
     record = {**given, "analysis": "pos", "rows": rows}
-    lines = pos.table(record).splitlines()
-    assert [line.split()[7:] for line in lines[1:]] == [["50.00", "-"], ["-", "-"]]
+    lines = as_text(record).splitlines()
+    assert [[cell.strip() for cell in line.split("|")[3:5]] for line in lines[2:4]] == [["50.0", ""], ["", ""]]
     measured = dict.fromkeys(("anisotropy", "self_similarity", "intra_sentence", "explained", "norm"))
     layers = [{"encoder": "static", "layer": "", **measured}]
-    counts = {"sentences": 2, "tokens": 3, "words": 0, "cka": [[1.0]]}
-    assert geometry.table({"layers": layers, **counts}).splitlines()[1].split() == ["static", *"-----"]
-    draw({**record, "rows": [rows[0], *rows]}, tmp_path / "a.svg", ".svg")
+    spheres = {"analysis": "geometry", "model": "m", "layers": layers, "cka": [[1.0]]}
+    assert as_text(spheres).splitlines()[2].split() == ["|", "static", "vectors", *["|"] * 6]
+    draw({**record, "rows": [rows[0], *rows]}, tmp_path / "a.svg")
     layers.append({**layers[0], "layer": "1", "anisotropy": [0.5, [0.4, 0.6]]})
-    draw({**record, "analysis": "geometry", "layers": layers}, tmp_path / "b.svg", ".svg")
-    draw({**record, "model": r"$\cost$"}, tmp_path / "c.svg", ".svg")
+    draw({**record, "analysis": "geometry", "layers": layers}, tmp_path / "b.svg")
+    draw({**record, "model": r"$\cost$"}, tmp_path / "c.svg")
     assert r"$\cost$" in (tmp_path / "c.svg").read_text(encoding="utf-8")
-
-
-def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_folder, treebank, capsys):
-    files = ["--train", str(treebank), "--dev", str(treebank), "--test", str(treebank)]
-    command = ["pos", *files, "--model", str(model_folder), "--figure", str(tmp_path / "out.doc")]
-    assert main(command) == 2
-    assert "must be .png or .svg" in capsys.readouterr().err
 
 
 def test_geometry_reads_two_sentences_or_more(tmp_path, model_folder):
@@ -170,28 +146,6 @@ def test_text_that_the_model_will_not_understand_is_pointed_out_once(tmp_path, m
     assert "is not in the model's language" in told[1]
 
 
-def test_a_figure_that_fails_leaves_the_record_and_the_table(model_folder, tmp_path, capsys, monkeypatch):
-    def failing(*_):
-        raise RuntimeError("no picture")
-
-    monkeypatch.setattr("elmo_paper.analysis.plots.draw", failing)
-    out, figure = tmp_path / "out.json", tmp_path / "out.svg"
-    command = [str(sense_corpus(tmp_path)), "-m", str(model_folder), "-o", str(out), "--quiet"]
-    with pytest.raises(RuntimeError, match="no picture"):
-        precision.main([*command, "--figure", str(figure)])
-    assert json.loads(out.read_text("utf-8"))["analysis"] == "precision" and not figure.exists()
-    assert "biLM, layer 2" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["both.svg", "./both.svg"])
-def test_a_record_and_a_figure_of_one_name_are_refused_before_the_work(name, tmp_path):
-    (tmp_path / "text.txt").write_text("a b\nc d\n")
-    command = [str(tmp_path / "text.txt"), "-o", str(tmp_path / "both.svg")]
-    with pytest.raises(ConfigError, match=r"--output and --figure both name .*both.svg, where one result would"):
-        geometry.main([*command, "--figure", f"{tmp_path}/{name}", "--force"])
-    assert not (tmp_path / "both.svg").exists()
-
-
 @pytest.mark.parametrize(
     ("named", "told"),
     [
@@ -205,22 +159,3 @@ def test_encoders_that_can_not_be_compared_with_are_named(named, told, tmp_path,
     command = ["geometry", str(tmp_path / "text.txt"), "-m", str(model_folder), "--quiet", "--encoder", *named]
     assert main(command) == 2
     assert told in capsys.readouterr().err
-
-
-def test_tables_of_the_paper_stand_beside_records(model_folder, treebank, tmp_path, capsys):
-    flags, record = commands(model_folder, treebank, tmp_path)["pos"], tmp_path / "pos.json"
-    assert main(["pos", *flags, "-o", str(record), "--quiet"]) == 0
-    capsys.readouterr()
-    assert main(["reproduce", "table6", str(record)]) == 0
-    page = capsys.readouterr().out
-    assert "Ling et al. 2015" in page and "random weights, layer 2" in page
-    assert main(["reproduce", "table6", "--json", str(record)]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["paper"]["rows"]["biLM, layer 1"] == 97.3 and shown["records"] == [json.loads(record.read_text())]
-    (tmp_path / "bad.json").write_text("[]")
-    for path, told in (
-        (record, "is a record of 'pos', but table5 is made of 'wsd'"),
-        (tmp_path / "bad.json", "is not a"),
-    ):
-        assert main(["reproduce", "table5", str(path)]) == 2
-        assert told in capsys.readouterr().err

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from elmo.embed.encoder import Encoder, token_layers
 from elmo.process.progress.report import Count, Progress, following
-from elmo_paper.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
+from elmo.static.vectors import require_known_words
+from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.analysis.measures import between
 from elmo_paper.analysis.probes.linear_probe import STRENGTHS, Split, fit
 from elmo_paper.analysis.probes.online_code import OnlineCode, online_code
@@ -23,7 +24,6 @@ from elmo_paper.analysis.probes.treebank import (
     read_treebank,
     unseen,
 )
-from elmo_paper.analysis.record import remarks_on_tests
 
 DRAWS = 2000
 
@@ -44,8 +44,6 @@ class ProbeRow:
     """On words with two tags or more in training; None if the test file has no such word."""
     over_layer_below: tuple[float, float, float] | None = None
     """Accuracy minus that of the row before, and the difference's 95 % interval; None for an encoder's first row."""
-    minus_bilm: tuple[float, float, float] | None = None
-    """The same against that layer of the whole biLM; only for its forward half."""
     control: float | None = None
     """On the control task, where each word has one random tag; None if it wasn't run."""
     code: OnlineCode | None = None
@@ -82,11 +80,10 @@ class Judge:
         layer: str,
         predicted: Sequence[str],
         below: Sequence[str] | None = None,
-        bilm: Sequence[str] | None = None,
         **measured: Any,
     ) -> ProbeRow:
-        """The row of one layer. `below`, `bilm`: what was predicted from the layer before, and from the same layer of
-        the whole biLM; `measured`: the row's other fields."""
+        """The row of one layer. `below`: what was predicted from the layer before; `measured`: the row's other
+        fields."""
         right = np.array(predicted) == self._gold
         return ProbeRow(
             encoder,
@@ -96,7 +93,6 @@ class Judge:
             unseen=percent(right[self._unseen]) if self._unseen.any() else None,
             ambiguous=percent(right[self._ambiguous]) if self._ambiguous.any() else None,
             over_layer_below=self._over(right, below),
-            minus_bilm=self._over(right, bilm),
             **measured,
         )
 
@@ -187,13 +183,10 @@ def probe_table(
     TextError for static vectors that have none of the words.
     """
     splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
-    require_known_words(encoders, (word for split in splits for sentence in split for word in sentence.tokens))
+    require_known_words(encoders.values(), (word for split in splits for sentence in split for word in sentence.tokens))
     judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
-    of_bilm: dict[int, list[str]] = {}
     with following(progress) as reported:
-        for remark in remarks_on_tests([files.test], {"train": files.train, "dev": files.dev}):
-            reported.say(remark)
         for name, encoder in encoders.items():
             embedded = Count(reported, f"{name}: embedding", sum(map(len, splits)), "sentences")
             vectors = [_vectors(encoder, split, embedded) for split in splits]
@@ -201,11 +194,8 @@ def probe_table(
             probed_layers = Count(reported, f"{name}: probing", encoder.num_layers, "layers")
             for layer in probed_layers.each(range(encoder.num_layers)):
                 predicted, measured = _probed([split[layer] for split in vectors], splits, measures)
-                bilm = of_bilm.get(layer) if name == FORWARD else None
-                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, bilm, **measured))
+                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, **measured))
                 below = predicted
-                if name == BILM:
-                    of_bilm[layer] = predicted
     train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)
     return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 

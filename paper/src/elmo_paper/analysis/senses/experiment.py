@@ -5,20 +5,19 @@ from dataclasses import dataclass
 
 from elmo.embed.encoder import Encoder
 from elmo.process.progress.report import Count, Progress, following
-from elmo_paper.analysis.encoders import BILM, FORWARD, layer_name, require_known_words
-from elmo_paper.analysis.record import remarks_on_tests
+from elmo.static.vectors import require_known_words
+from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
 from elmo_paper.analysis.senses.inventory import Word, most_frequent_or_first
 from elmo_paper.analysis.senses.nearest import (
     VOTERS,
     NearestSense,
-    SenseAnswer,
     TrainingInstances,
     instance_vectors,
     train,
 )
 from elmo_paper.analysis.senses.raganato import read_sentences
-from elmo_paper.analysis.senses.score import Figures, Judged, by_pos, paired_interval, score
+from elmo_paper.analysis.senses.score import Figures, Judged, paired_interval, score
 
 FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"
 
@@ -32,8 +31,6 @@ class SenseSystem:
     layer: str
     answers: Mapping[str, tuple[str | None, ...]]
     """Test set -> an answer for each instance."""
-    ties: int = 0
-    """Answers for which another sense was equally near, so that frequency decided."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +41,19 @@ class SenseTable:
     systems: tuple[SenseSystem, ...]
 
     def record(self) -> dict[str, object]:
-        """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
-        by_layer = {(system.encoder, _number(system)): system for system in self.systems}
+        """As plain values for JSON: for each system its figures by set."""
         rows = []
         for before, system in zip((None, *self.systems), self.systems, strict=False):
             below = before if before is not None and system.encoder and before.encoder == system.encoder else None
-            is_half = system.encoder.startswith(FORWARD)
-            bilm = by_layer.get((system.encoder.replace(FORWARD, BILM), _number(system))) if is_half else None
-            rows.append(self._row(system, below, bilm))
+            rows.append(
+                {
+                    "encoder": system.encoder,
+                    "layer": system.layer,
+                    "sets": self.scores(system),
+                    "minus_first_sense": self.difference(system, self.systems[0]),
+                    "over_layer_below": below and self.difference(system, below),
+                }
+            )
         return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
     def scores(self, system: SenseSystem) -> dict[str, Figures]:
@@ -74,28 +76,6 @@ class SenseTable:
         low, high = paired_interval(self.judged, answers, others)
         return score(self.judged, answers)["f1"] - score(self.judged, others)["f1"], low, high
 
-    def _row(self, system: SenseSystem, below: SenseSystem | None, bilm: SenseSystem | None) -> dict[str, object]:
-        """`bilm`: the same layer of the whole biLM, for its forward half."""
-        answers = self.together(system)
-        ambiguous = [pair for pair in zip(self.judged, answers, strict=True) if pair[0].is_ambiguous]
-        return {
-            "encoder": system.encoder,
-            "layer": system.layer,
-            "sets": self.scores(system),
-            "by_pos": by_pos(self.judged, answers),
-            "ambiguous": score(*zip(*ambiguous, strict=True)) if ambiguous else None,
-            "ties": system.ties,
-            "minus_first_sense": self.difference(system, self.systems[0]),
-            "minus_most_frequent_sense": self.difference(system, self.systems[1]),
-            "over_layer_below": below and self.difference(system, below),
-            "minus_bilm": bilm and self.difference(system, bilm),
-        }
-
-
-def _number(system: SenseSystem) -> str:
-    """Its layer, without how many vote."""
-    return system.layer.split(" (")[0]
-
 
 def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress: Progress | bool = False) -> SenseTable:
     """Trains on one corpus, tests on the others. Raises TextError for files that don't hold what they should.
@@ -105,10 +85,10 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
     """
     with following(progress) as reported:
         data = read_files(files, reported)
-        for remark in remarks_on_tests(files.tests, {"train": files.train, "dev": files.dev}):
-            reported.say(remark)
         seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
-        require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
+        require_known_words(
+            encoders.values(), (word for one in sets for sentence in one.sentences for word in sentence.tokens)
+        )
         systems = [
             _baseline(FIRST_SENSE, sets, inventory.first_sense),
             _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
@@ -120,7 +100,9 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
             instances = voters.collected(instances, keys) if voters else instances
             nearest = NearestSense(train(instances, keys, seen, encoder), seen, inventory)
             found = {one.name: [*_answers(one, encoder, nearest)] for one in sets}
-            systems += [_layer(name, encoder, layer, found) for layer in range(encoder.num_layers)]
+            for layer in range(encoder.num_layers):
+                answers = {test: tuple(senses[layer] for senses in given) for test, given in found.items()}
+                systems.append(SenseSystem(name, layer_name(encoder, layer), answers))
             if voters and dev:
                 systems += _voted(name, encoder, voters, dev, sets)
         return SenseTable(sets, tuple(systems))
@@ -130,15 +112,9 @@ def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | N
     return SenseSystem("", name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
 
 
-def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[SenseAnswer]:
+def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[list[str | None]]:
     for _, instance, vectors in instance_vectors(one.sentences, encoder):
         yield nearest.answer((instance.lemma, instance.pos), vectors)
-
-
-def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence[SenseAnswer]]) -> SenseSystem:
-    answers = {test: tuple(answer.senses[layer] for answer in given) for test, given in found.items()}
-    ties = sum(answer.ties[layer] for given in found.values() for answer in given)
-    return SenseSystem(name, layer_name(encoder, layer), answers, ties)
 
 
 def _voted(

@@ -66,9 +66,9 @@ def read_files(files: SenseFiles, progress: Progress) -> SenseData:
     read = Count(progress, f"reading {files.train.name}", None, "sentences")
     seen = count_senses(keyed(read.each(read_sentences(files.train)), files.train, keys), keys)
     read.finish()
-    sets = tuple(_test_set(path, seen) for path in files.tests)
+    sets = tuple(map(_test_set, files.tests))
     _require_listed(files.inventory, inventory, sets)
-    dev = _test_set(files.dev, seen) if files.dev else None
+    dev = _test_set(files.dev) if files.dev else None
     return SenseData(inventory, keys, seen, read.done, sets, dev)
 
 
@@ -128,17 +128,12 @@ def keyed(
         )
 
 
-def _test_set(path: Path, seen: SeenSenses) -> TestSet:
+def _test_set(path: Path) -> TestSet:
     keys = read_keys(key_file(path))
     sentences = tuple(keyed(read_sentences(path), path, keys))
     pairs = [(sentence, instance) for sentence in sentences for instance in sentence.instances]
     words = tuple((instance.lemma, instance.pos) for _, instance in pairs)
-    judged = tuple(
-        Judged(
-            f"{_name(path)} {sentence.document}", instance.pos, len(seen.counts.get(word, ())) > 1, keys[instance.id]
-        )
-        for (sentence, instance), word in zip(pairs, words, strict=True)
-    )
+    judged = tuple(Judged(f"{_name(path)} {sentence.document}", keys[one.id]) for sentence, one in pairs)
     return TestSet(_name(path), sentences, words, judged)
 
 

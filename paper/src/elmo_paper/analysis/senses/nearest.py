@@ -40,15 +40,6 @@ class Prototypes:
     vectors: Float[np.ndarray, "senses layers dim"]
 
 
-@dataclass(frozen=True)
-class SenseAnswer:
-    """The sense of the nearest prototype, for each layer."""
-
-    senses: tuple[str | None, ...]
-    ties: tuple[bool, ...]
-    """Whether another sense was equally near, so that the more frequent one was taken."""
-
-
 def instance_vectors(sentences: Iterable[AnnotatedSentence], encoder: Encoder) -> Iterator[InstanceVectors]:
     """Each instance with its vectors: the mean over its tokens. Streamed, one window of sentences at a time."""
     ours, theirs = tee(sentences)
@@ -83,23 +74,21 @@ class NearestSense:
     seen: SeenSenses
     inventory: Inventory
 
-    def answer(self, word: Word, vectors: Float[np.ndarray, "layers dim"]) -> SenseAnswer:
+    def answer(self, word: Word, vectors: Float[np.ndarray, "layers dim"]) -> list[str | None]:
         """The sense whose prototype has the highest cosine in each layer.
 
         Layer 0 doesn't depend on the sentence, so senses can be equally near there: then the more frequent sense in the
-        training corpus is taken, and the tie is reported.
+        training corpus is taken.
         """
         counts = self.seen.counts.get(word)
         if not counts:
-            first = self.inventory.first_sense(word)
-            return SenseAnswer((first,) * len(vectors), (False,) * len(vectors))
+            return [self.inventory.first_sense(word)] * len(vectors)
         # A stable sort: of equally frequent senses the one seen first stays first.
         candidates = sorted(counts, key=counts.__getitem__, reverse=True)
         rows = [self.prototypes.rows[word, sense] for sense in candidates]
         cosines = np.einsum("sld,ld->ls", self.prototypes.vectors[rows], unit(vectors))
         nearest = cosines >= cosines.max(axis=1, keepdims=True) - _EQUAL
-        ties = nearest.sum(axis=1) > 1
-        return SenseAnswer(tuple(candidates[place] for place in nearest.argmax(axis=1)), tuple(map(bool, ties)))
+        return [candidates[place] for place in nearest.argmax(axis=1)]
 
 
 @dataclass

@@ -20,12 +20,9 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Judged:
-    """One test instance, for slicing and resampling."""
+    """One test instance, for resampling."""
 
     document: str
-    pos: str
-    is_ambiguous: bool
-    """Its word has two senses or more in the training corpus."""
     keys: tuple[str, ...]
 
 
@@ -74,12 +71,3 @@ def _counts(
         row = rows.setdefault(one.document, np.zeros(5))
         row += (1, answer is not None, answer in one.keys, other is not None, other in one.keys)
     return np.array(list(rows.values()))
-
-
-def by_pos(judged: Sequence[Judged], answers: Sequence[str | None]) -> dict[str, Figures]:
-    """The score of each part of speech."""
-    found = {}
-    for pos in sorted({one.pos for one in judged}):
-        chosen = [place for place, one in enumerate(judged) if one.pos == pos]
-        found[pos] = score([judged[place] for place in chosen], [answers[place] for place in chosen])
-    return found

@@ -1,6 +1,5 @@
 """`elmo-paper reproduce`: the paper's tables and figures, on your own files."""
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,12 @@ from elmo.cli.arguments import Switch
 from elmo.cli.examples import examples_of
 from elmo.cli.output import print_report
 from elmo.cli.verbs.task.train import Training, chosen_settings
-from elmo.errors import ConfigError
 from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import S
 from elmo_paper.cli.arguments import parsed
 from elmo_paper.cli.examples import EXAMPLES
-from elmo_paper.reproduce.layer_tables import LAYER_TABLES
-from elmo_paper.reproduce.systems import EXPERIMENTS
+from elmo_paper.reproduce.systems import EXPERIMENTS, require_experiment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,50 +48,29 @@ class Arguments(Training[S], Generic[S]):
     """Number of systems to train at the same time, each in its own process with its share of the threads."""
 
 
-@dataclass(frozen=True)
-class RecordArguments:
-    """Print the paper's rows next to those of records of analyses."""
-
-    records: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RECORD.json [RECORD.json ...]")]
-    """Records: of 'elmo neighbors' or 'elmo-paper precision' for table 4, of 'elmo-paper wsd' for table 5, of
-    'elmo-paper pos' for table 6."""
-    json: bool = False
-    """Print the paper's figures and the records as JSON."""
-
-
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     words = argv[1:2] if argv[:1] and argv[0] in EXPERIMENTS and len(argv) < 3 else argv
     if words in ([], ["-h"], ["--help"]):
         print(_help(), file=sys.stdout if words else sys.stderr)
         return 0 if words else 2
-    if argv[0] in LAYER_TABLES:
-        return _of_records(argv[0], parsed(RecordArguments, argv[1:], f"reproduce {argv[0]}"))
-    if argv[0] not in EXPERIMENTS:
-        raise ConfigError(
-            f"there is no table or figure {argv[0]!r} to reproduce. With ELMo in a task's model, there are: "
-            f"{', '.join(EXPERIMENTS)}; on what the layers know: {', '.join(LAYER_TABLES)}."
-        )
+    require_experiment(argv[0])
     return _reproduce(argv[0], argv[1:])
 
 
 def _help() -> str:
-    width = max(map(len, [*EXPERIMENTS, *LAYER_TABLES]))
+    width = max(map(len, EXPERIMENTS))
     return "\n".join(
         [
             f"usage: elmo-paper reproduce {{{','.join(EXPERIMENTS)}}} TASK [CONFIG.toml] --train FILE [--dev FILE]",
             "                      [--test FILE] [--seeds 1 2 3] -o FOLDER ...",
-            f"       elmo-paper reproduce {{{','.join(LAYER_TABLES)}}} RECORD.json",
             "",
             "The paper's comparisons on your own files, one command each: every system is trained with several seeds;",
             "differences have intervals, and each claim of the paper agrees, does not agree, or is not decided.",
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
             "",
-            "What the layers know, the paper's rows next to yours, from records of 'elmo neighbors' and 'elmo-paper",
-            "precision', 'wsd' and 'pos':",
-            "",
-            *(f"  {name:{width}}  {line}" for name, line in LAYER_TABLES.items()),
+            "Tables 4 to 6, what the layers know: elmo-paper precision, wsd and pos.",
             "",
             f"The tasks are: {', '.join(BUILT_IN)}.",
             "",
@@ -131,16 +107,4 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     )
     text = f"{found.page}\nWritten: {' '.join(map(str, found.files))}"
     print_report(found.results, text, as_json=arguments.json, quiet=arguments.quiet)
-    return 0
-
-
-def _of_records(table: str, arguments: RecordArguments) -> int:
-    from elmo_paper.pages.layer_page import as_text, read_record
-    from elmo_paper.reproduce.layer_tables import figures_of_paper
-
-    records = [read_record(path, table) for path in arguments.records]
-    if arguments.json:
-        print(json.dumps({"paper": figures_of_paper(table), "records": records}, indent=1, ensure_ascii=False))
-    else:
-        print("\n\n".join(as_text(table, record) for record in records))
     return 0
