@@ -2,7 +2,6 @@
 
 import json
 import unicodedata
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,17 +80,6 @@ def test_a_file_may_have_a_words_letters_taken_apart(golden):
     found, expected = next(apart.embed_iter([["은행", "opal"]])), next(plain.embed_iter([["fen", "opal"]]))
     assert np.array_equal(found, expected)
     assert apart.model_hash == Context2VecEncoder(replace(model, words=apart.words)).model_hash
-
-
-def test_torchs_settings_in_the_program_change_no_vector(golden):
-    (expected,) = Context2VecEncoder.load(golden / "model.params").embed_iter([["fen", "opal"]])
-    with ExitStack() as own:
-        own.enter_context(torch.device("meta"))
-        own.enter_context(torch.autocast("cpu", torch.bfloat16))
-        own.callback(torch.set_default_dtype, torch.get_default_dtype())
-        torch.set_default_dtype(torch.float64)
-        (found,) = Context2VecEncoder.load(golden / "model.params").embed_iter([["fen", "opal"]])
-    assert found.dtype == np.float32 and np.array_equal(found, expected)
 
 
 def test_the_original_files_are_written_again(golden, tmp_path):

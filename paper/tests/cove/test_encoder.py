@@ -1,7 +1,6 @@
 """CoVe against what its authors' class computed, and against torch's own LSTM of two layers."""
 
 import json
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -106,20 +105,6 @@ def test_the_hash_is_of_weights_vectors_and_words(random, vectors):
         CoVeEncoder(model, StaticVectors(WORDS[::-1], vectors.vectors)),
     ]
     assert len({one.model_hash for one in [CoVeEncoder(model, vectors), *others]}) == 4
-
-
-@pytest.mark.parametrize("place", ["where it is made", "where it computes"])
-def test_torchs_settings_in_the_program_change_no_vector(random, vectors, place):
-    model, text = model_of(random), [["the", "sat"]]
-    (expected,) = CoVeEncoder(model, vectors).embed_iter(text)
-    made = CoVeEncoder(model, vectors) if place == "where it computes" else None
-    with ExitStack() as own:
-        own.enter_context(torch.device("meta"))
-        own.enter_context(torch.autocast("cpu", torch.bfloat16))
-        own.callback(torch.set_default_dtype, torch.get_default_dtype())
-        torch.set_default_dtype(torch.float64)
-        (found,) = (made or CoVeEncoder(model, vectors)).embed_iter(text)
-    assert found.dtype == np.float32 and np.array_equal(found, expected)
 
 
 def test_tables_call_its_layers_what_the_papers_do(encoder):

@@ -327,10 +327,3 @@ def test_dev_pairs_that_are_left_out_are_counted(text, tmp_path, recorded_progre
     target.write_text("\n" + "".join(target.read_text("utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
     train_cove(text, replace(SETTINGS, epochs=1), tmp_path / "run", progress=recorded_progress)
     assert recorded_progress.lines[0] == "dev pairs that are left out, because a side is empty: 1"
-
-
-# With the last, no epoch would be trained.
-@pytest.mark.parametrize("wrong", [{"cells": 0}, {"dropout": 1.0}, {"longest": 0}, {"least_learning_rate": 2.0}])
-def test_impossible_settings_are_refused(wrong):
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        CoVeSettings(**wrong)

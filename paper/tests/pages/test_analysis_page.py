@@ -13,7 +13,6 @@ from elmo.weights.catalogue import bundled_folders
 from elmo_paper.analysis.senses.inventory import read_inventory
 from elmo_paper.cli.main import main as paper
 from elmo_paper.pages import analyses
-from elmo_paper.pages.blocks import filled
 from elmo_paper.pages.records import REPOSITORY
 from elmo_paper.pages.write import WITHOUT_FIGURE, stale
 from elmo_paper.places import ANALYSES, DOCS
@@ -42,16 +41,9 @@ def test_the_inventory_is_made_of_wordnets_index(tmp_path, monkeypatch):
     assert inventory.senses["dead", "ADJ"][0].count == 2
 
 
-def test_the_tables_are_those_of_the_records():
+def test_every_record_has_a_table():
     shown = re.findall(r"<!-- table ([\w-]+) -->", PAGE)
     assert sorted(shown) == [path.stem for path in RECORDS]
-    assert filled(PAGE) == PAGE, "run: elmo-paper pages"
-
-
-def test_the_explorers_tables_are_those_of_the_bundled_models():
-    page = (DOCS / "explorer.md").read_text(encoding="utf-8")
-    assert page.count("<!-- quality ") == 2
-    assert filled(page) == page, "run: elmo-paper pages"
 
 
 def test_written_figures_are_listed_and_those_of_tables_are_not():
@@ -64,7 +56,6 @@ def test_written_figures_are_listed_and_those_of_tables_are_not():
 def test_every_record_has_its_figure_and_says_where_it_comes_from(path):
     record = json.loads(path.read_text(encoding="utf-8"))
     assert path.name == f"{record['analysis']}-{record['model']}.json"
-    assert {"date", "command", "elmo", "commit", "machine", "model_hash", "data", "settings"} <= record.keys()
     assert "/" not in record["command"]
     has_figure = record["analysis"] not in WITHOUT_FIGURE
     assert (DOCS / "analysis" / f"{path.stem}.svg").exists() == has_figure == (f"(analysis/{path.stem}.svg)" in PAGE)

@@ -72,10 +72,8 @@ def test_table_7_has_what_an_epoch_did_and_no_verdict_where_the_paper_did_not_tu
     assert by_data["snli"][-1] == "not measured yet: `elmo-paper finetuned --texts snli`"
 
 
-def test_the_page_is_made_of_the_records_and_shows_each_picture_once():
-    text = PAGE.read_text(encoding="utf-8")
-    assert filled(text) == text, "run: elmo-paper pages"
-    pictures = re.findall(r"\]\(([\w/.-]+\.svg)\)", text)
+def test_the_page_shows_each_picture_once():
+    pictures = re.findall(r"\]\(([\w/.-]+\.svg)\)", PAGE.read_text(encoding="utf-8"))
     assert len(pictures) == len(set(pictures)) >= 8
     assert all((DOCS / picture).is_file() for picture in pictures)
 
