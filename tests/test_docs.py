@@ -103,7 +103,7 @@ def run_line(line: str) -> int:
     ("page", "at_least"),
     [
         ("elmo-in-your-model.md", 6),
-        ("how-elmo-works.md", 2),
+        ("how-elmo-works.md", 4),
         ("one-file.md", 2),
         ("explorer.md", 1),
         ("which-layer.md", 2),
@@ -123,6 +123,23 @@ def test_every_block_of_a_page_runs_and_prints_what_it_says(
         promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
         for said, printed in zip(promised, capsys.readouterr().out.splitlines(), strict=True):
             assert said == printed or said.startswith((f"{printed}:", f"{printed},"))
+
+
+def test_how_elmo_works_has_the_gradients_of_their_record() -> None:
+    text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
+    record = json.loads((ROOT / "paper/records/analysis/gradients-through-time.json").read_text(encoding="utf-8"))
+    assert len(record["norms"]) == 4
+    for network, norms in record["norms"].items():
+        assert f" {norms[20]:.1g}" in text, network
+
+
+def test_how_elmo_works_has_the_accuracies_of_their_record() -> None:
+    text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
+    record = json.loads((ROOT / "paper/records/analysis/joined-pos-small-en.json").read_text(encoding="utf-8"))
+    found = {(row["encoder"], row["layer"]): f"{row['accuracy']:.1f} %" for row in record["rows"]}
+    for layer in ("layer 1", "layer 2"):
+        assert " ".join(text.split()).count(found["joined", layer]) == 1, layer
+        assert found["added", layer] in text, layer
 
 
 def test_the_table_of_switches_names_each_with_its_default() -> None:
