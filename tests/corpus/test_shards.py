@@ -120,6 +120,15 @@ def test_a_boundary_in_the_text_becomes_the_boundary_type_and_a_warning(tmp_path
     assert data.vocabulary.words == ("<S>", "</S>", "<UNK>", "<s>", "a")
 
 
+def test_text_without_spaces_whose_tokens_are_cut_is_a_warning(tmp_path):
+    (tmp_path / "text").write_text("ฉันไปโรงเรียนทุกวันกับเพื่อนของฉัน\n" + "a b c\n" * 16, encoding="utf-8")
+    (warning,) = prepare([tmp_path / "text"], tmp_path / "data")["warnings"]
+    assert warning.startswith("2.0% of the tokens of the train text are longer than 48 bytes")
+    assert "Thai" in warning and "--tokenizer module:function" in warning
+    (tmp_path / "text").write_text("a" * 60 + "\n" + "a b c\n" * 50)
+    assert prepare([tmp_path / "text"], tmp_path / "data", force=True)["warnings"] == []
+
+
 def test_the_report_counts_what_is_there(tmp_path, train, valid):
     report = prepare(
         [train], tmp_path / "data", CorpusSettings(vocab_size=6, max_characters_per_token=4), valid=[valid]
@@ -135,7 +144,8 @@ def test_the_report_counts_what_is_there(tmp_path, train, valid):
     ]
     held_out = report["splits"]["valid"]
     assert (held_out["sentences"], held_out["tokens"], held_out["oov_tokens"], held_out["blank_lines"]) == (2, 5, 3, 1)
-    assert (report["vocabulary_size"], report["types"], report["warnings"]) == (6, 12, [])
+    assert (report["vocabulary_size"], report["types"]) == (6, 12)
+    assert all("longer than 2 bytes" in warning for warning in report["warnings"])
     assert json.loads((tmp_path / "data" / "data.json").read_text()) == report
     assert TrainingData.open(tmp_path / "data").report == report
 

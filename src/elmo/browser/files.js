@@ -42,10 +42,10 @@ async function addressOf(where, name) {
   const folder = String(where?.href ?? where);
   if (inNode && !/^[a-z][a-z0-9+.-]+:/i.test(folder)) {  // a drive of Windows has one letter
     const { pathToFileURL } = await builtin("url");
-    return pathToFileURL(folder.replace(/\/*$/, "/") + name);
+    return pathToFileURL(folder.replace(/(?<!\/)\/*$/, "/") + name);
   }
   const url = new URL(folder, inNode ? undefined : globalThis.location?.href);  // whose query may hold a signature
-  url.pathname = url.pathname.replace(/\/*$/, "/") + name;
+  url.pathname = url.pathname.replace(/(?<!\/)\/*$/, "/") + name;
   url.hash = "";
   return url;
 }

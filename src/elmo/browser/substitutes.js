@@ -9,7 +9,7 @@ import { BLANK } from "./tokenizer.js";
 const UNKNOWN = "<UNK>";
 const BEGINNING_MARK = "\u2060\u22ef"; // ends an entry that stands for all tokens with this beginning
 const SKIPPED_LINE = "!!!MAXTERMID";
-const AROUND = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "g"); // what Python's str.strip takes
+const AROUND = new RegExp(`^[${BLANK}]+|(?<![${BLANK}])[${BLANK}]+$`, "g"); // what Python's str.strip takes
 
 export class Softmax {
   /** `tensors`: of softmax.safetensors; `vocabulary`: the bytes of vocab.txt. */

@@ -96,12 +96,15 @@ function showsTokens(text, tokens) {
 
 // Marks, brackets and quotes that touch a word or each other.
 function touching(text, tokens) {
-  const parts = [SPECIAL_TOKEN, WITHIN_A_WORD].flatMap((pattern) => [...text.matchAll(pattern)].map((found) => [found.index, found.index + found[0].length]));
+  const parts = new Set();
+  for (const pattern of [SPECIAL_TOKEN, WITHIN_A_WORD]) {
+    for (const { index, 0: part } of text.matchAll(pattern)) for (let i = 0; i < part.length; i++) parts.add(index + i);
+  }
   let found = 0, end = 0;
   for (const token of tokens) {
     const start = text.indexOf(token, end);
     end = start + token.length;
-    if (parts.some(([from, to]) => from <= start && start < to)) continue;
+    if (parts.has(start)) continue;
     const before = characterBefore(text, start), after = end < text.length ? String.fromCodePoint(text.codePointAt(end)) : "";
     const [first] = token;
     if (MARKS.has(first)) found += !(isSpace(before) || MARKS.has(before));

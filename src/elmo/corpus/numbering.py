@@ -18,6 +18,8 @@ from elmo.shapes import Int, UInt32
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
+_MOST_CUT = 0.01
+
 FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""
 
@@ -212,6 +214,17 @@ def text_warnings(
                 if file["sha256"] in training
             ]
     return found
+
+
+def cut_warnings(reports: Mapping[str, Mapping[str, Any]], characters: int) -> list[str]:
+    """Splits of which more than 1% of the tokens are cut. `characters`: those that are kept, in bytes."""
+    return [
+        f"{report['truncated_share']:.1%} of the tokens of the {name} text are longer than {characters} bytes, and all "
+        "behind that is cut off. Thai, Khmer, Japanese and other text without spaces must be split into words first: "
+        "write it so, or name a function with --tokenizer module:function."
+        for name, report in reports.items()
+        if report["truncated_share"] > _MOST_CUT
+    ]
 
 
 def vocabulary_warnings(

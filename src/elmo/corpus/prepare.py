@@ -23,6 +23,7 @@ from elmo.corpus.numbering import (
     NumberedCorpus,
     NumberedSplit,
     count_corpus,
+    cut_warnings,
     split_report,
     text_warnings,
     vocabulary_warnings,
@@ -241,6 +242,7 @@ class _Run:
             "splits": reports,
             "bad_lines": corpus.bad_lines,
             "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
+            + cut_warnings(reports, characters.max_kept)
             + vocabulary_warnings(vocabulary, word_counts, self.settings.least_vocab_size, given is not None),
         }
 

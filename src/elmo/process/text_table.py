@@ -3,6 +3,9 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+# Characters to a column, at most, in any script: a letter with its marks.
+_MARKED = 4
+
 
 def text_table(rows: Iterable[Sequence[str]], *, left: int = 1) -> list[str]:
     """Its lines: the first `left` columns are flush left, all others flush right, two spaces apart."""
@@ -26,11 +29,15 @@ def width(text: str) -> int:
 
 
 def shortened(text: str, columns: int) -> str:
-    """`text`, cut so that it has no more columns, with "..." at its end if it was cut."""
-    if width(text) <= columns:
+    """`text`, cut so that it has no more columns, with "..." at its end if it was cut.
+
+    A million marks on one letter have one column, so characters are counted too.
+    """
+    most = _MARKED * columns
+    if len(text) <= most and width(text) <= columns:
         return text
     end, taken = 0, 3
-    while taken + _of(text[end]) <= columns:
+    while end < most and taken + _of(text[end]) <= columns:
         taken += _of(text[end])
         end += 1
     return text[:end] + "..."

@@ -37,7 +37,7 @@ TOKENIZERS = ("auto", "unicode", "whitespace")
 Span = tuple[int, int]
 """First character and the one after the last, both counted from 0 in Unicode code points, as Python counts."""
 # How msgspec ends the message of a value that has not the right type: " - at `$.input[0]`".
-_PLACE = re.compile(r" - at `\$\.?(?P<field>\w*)(?P<rest>.*)`$")
+_PLACE = re.compile(r" - at `\$\.?(?P<field>\w*+)(?P<rest>[^`]*+)`$")
 
 
 class TextRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -194,7 +194,7 @@ def _is_initial(word: str) -> bool:
 
 def _unicode_tokens(text: str) -> list[str]:
     found = _token_pattern(_is_korean(text)).finditer(text)
-    return [part for match in found for part in _without_clitics(match.group())]
+    return [part for match in found if (word := match[1]) for part in _without_clitics(word)]
 
 
 def _auto_tokens(text: str) -> list[str]:
@@ -223,7 +223,10 @@ def _without_clitics(word: str) -> Iterator[str]:
 
 @cache
 def _token_pattern(is_korean: bool) -> re.Pattern[str]:
-    """The first alternative that fits, from the left."""
+    """The first alternative that fits, from the left, is group 1.
+
+    What stands between tokens is taken as a whole: one match gives other threads no turn, whatever it tries in it.
+    """
     mark = f"[{combining_marks()}\u200c\u200d\u00ad]"
     letter = rf"(?:\w{mark}*)" if is_korean else rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
     apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
@@ -245,7 +248,7 @@ def _token_pattern(is_korean: bool) -> re.Pattern[str]:
         r"[\U0001f1e6-\U0001f1ff]{2}",
         rf"(?:{symbol}|{mark})[\U0001f3fb-\U0001f3ff]?{mark}*(?:(?<=\u200d){symbol}[\U0001f3fb-\U0001f3ff]?{mark}*)*",
     )
-    return re.compile("|".join(alternatives))
+    return re.compile(rf"[\s{INVISIBLE}]+|({'|'.join(alternatives)})")
 
 
 @cache

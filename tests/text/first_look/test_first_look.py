@@ -135,6 +135,9 @@ def test_typographic_marks_are_told_where_the_model_has_plain_ones_only():
 def test_special_tokens_of_other_models_are_pointed_out():
     (warning,) = look_at(["The [MASK] was <pad> steep . [PAD]"], Reading(), "t.txt").warnings(vocabulary("small-en"))
     assert warning.startswith("t.txt has [MASK], <pad>, [PAD], special tokens of other models")
+    assert "beside it. Remove them; padding" in warning
+    (warning,) = look_at(["the <unk> said N"], Reading()).warnings()
+    assert "Write the word itself for <unk>, or <UNK> if it is lost" in warning
     assert look_at([["a", "</s>"]], Reading()).warnings()[0].startswith("the text has </s>,")
     assert look_at(["a <unk> b [1] [sic] <b>"], Reading()).warnings(["<unk>"]) == []
 

@@ -80,7 +80,7 @@ def bounds() -> dict[str | None, dict[str, str]]:
     for line in lines:
         library, _, condition = line.partition(";")
         extra = re.search(r"""extra\s*==\s*["']([\w-]+)""", condition)
-        if bound := re.match(r"\s*([\w.-]+)\s*(?:\[.*\])?.*?>=\s*([\w.]+)", library):
+        if bound := re.match(r"\s*([\w.-]++)[^>]*+>=\s*([\w.]+)", library):
             found.setdefault(extra and extra[1], {})[bound[1]] = bound[2]
     return found
 

@@ -60,7 +60,9 @@ export class FirstLook {
   onSpecialTokens(raw) {
     const found = raw.flatMap((word) => word.match(SPECIAL_TOKEN) ?? []).filter((token) => !this.words.has(token));
     if (!found.length) return null;
-    return `the text has ${[...new Set(found)].join(", ")}, special tokens of other models. ELMo doesn't know them and reads them as words: each gets a vector, and changes those of the words beside it. Remove them; padding and sentence boundaries are added as they are needed.`;
+    const unknown = found.find((token) => token.toLowerCase().includes("unk"));
+    const remedy = unknown ? `Write the word itself for ${unknown}, or <UNK> if it is lost; remove others` : "Remove them";
+    return `the text has ${[...new Set(found)].join(", ")}, special tokens of other models. ELMo doesn't know them and reads them as words: each gets a vector, and changes those of the words beside it. ${remedy}; padding and sentence boundaries are added as they are needed.`;
   }
 
   onLanguage(tokens) {

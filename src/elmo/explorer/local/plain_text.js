@@ -4,7 +4,7 @@ import { BLANK } from "../../browser/tokenizer.js";
 import { repr } from "./requests.js";
 
 const OF_SENTENCES = new Set(".,;:!?…。，、！？：；（）؟؛،।–—-\"“”„«»‘’「」『』《》〈〉"), HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-const NUMBER = /^[\p{Nd}.,:/-]+$/u, NUMBERING = new RegExp(`^\\(?\\p{Nd}[\\p{Nd}.,:/()${BLANK}-]*`, "u"), ENDS = new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "gu");
+const NUMBER = /^[\p{Nd}.,:/-]+$/u, NUMBERING = new RegExp(`^\\(?\\p{Nd}[\\p{Nd}.,:/()${BLANK}-]*`, "u"), ENDS = new RegExp(`^[${BLANK}]+|(?<![${BLANK}])[${BLANK}]+$`, "gu");
 const LETTER = "[\\p{L}\\p{N}\\p{M}]";
 const TOKEN = new RegExp(`${LETTER}+(?:(?:['’.,·&\\-]|(?<=\\p{Nd})[:/](?=\\p{Nd}))${LETTER}+)*|([^\\p{L}\\p{N}\\p{M}${BLANK}])\\1*`, "gu");
 const LINES_MEASURED = 200, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3, MOST_LINES = 0.5, LONGEST_EXAMPLE = 40;

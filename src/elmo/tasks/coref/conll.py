@@ -105,11 +105,8 @@ def _halves(cell: str) -> list[str]:
 
 
 BEGIN, END = "#begin document", "#end document"
-_BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
+_PART_OF_DOCUMENT = re.compile(r";\s*part\s+(\S+)\s*$")
 _WORD, _SPEAKER, _MIN_COLUMNS, _COLUMNS_WITH_SPEAKER = 3, 9, 5, 11
-_AFTER_SPACES = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
-# It may be empty.
-_AFTER_TAB = re.compile(r"(?P<before>.*\t *)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
 # OntoNotes writes these marks with a slash before them.
 _PLAIN_WORDS = {"/.": ".", "/?": "?"}
 
@@ -229,13 +226,15 @@ def _document(first: int, lines: Sequence[str], following: int | None, source: s
 
 def _key(line: str, where: str) -> tuple[str, str]:
     """Name and part, in the line that begins a document."""
-    match = _BEGIN.fullmatch(line)
-    if match is None or not match["name"] or match["name"].startswith("#"):
+    match = _PART_OF_DOCUMENT.search(line)
+    given = line[len(BEGIN) : match.start() if match else None]
+    name = given.strip().removeprefix("(").removesuffix(")")
+    if not given[:1].isspace() or not name or name.startswith("#"):
         raise TextError(
             f"{where}: begins a document without a name, or with one that begins with '#', as a comment does. Write it "
             f"like '{BEGIN} (NAME); part 000'."
         )
-    return match["name"], match["part"] or ""
+    return name, match[1] if match else ""
 
 
 def _columns(line: str, where: str, num_before: int | None) -> list[str]:
@@ -253,9 +252,10 @@ def _columns(line: str, where: str, num_before: int | None) -> list[str]:
 
 
 def _with_last_column(line: str, cell: str) -> str:
-    match = (_AFTER_TAB if "\t" in line else _AFTER_SPACES).fullmatch(line)
-    assert match is not None  # of any text at all
-    return line if say_the_same(match["cell"], cell) else f"{match['before']}{cell}{match['after']}"
+    after_tab = line.rfind("\t") + 1
+    old = "".join(line[after_tab:].split()[-1:])  # behind a tab it may be empty
+    start = line.rfind(old, after_tab)
+    return line if say_the_same(old, cell) else f"{line[:start]}{cell}{line[start + len(old) :]}"
 
 
 def _new_lines(document: Document, cells: Sequence[str]) -> Iterator[str]:

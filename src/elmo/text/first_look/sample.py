@@ -143,10 +143,14 @@ class FirstLook:
         )
         if not counts:
             return None
+        unknown = next((token for token in counts if "unk" in token.lower()), None)
+        remedy = (
+            f"Write the word itself for {unknown}, or <UNK> if it is lost; remove others" if unknown else "Remove them"
+        )
         return (
             f"{self.name} has {', '.join(counts)}, special tokens of other models. ELMo doesn't know them and reads "
-            "them as words: each gets a vector, and changes those of the words beside it. Remove them; "
-            "padding and sentence boundaries are added as they are needed."
+            f"them as words: each gets a vector, and changes those of the words beside it. {remedy}; padding and "
+            "sentence boundaries are added as they are needed."
         )
 
     def _on_proteins(self, language: Language) -> str | None:
