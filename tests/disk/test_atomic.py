@@ -131,13 +131,17 @@ def test_what_another_process_is_at_work_on_is_left_alone(tmp_path):
     assert (tmp_path / "model" / "a").read_text() == "first"
 
 
-def test_half_written_files_are_removed_when_nobody_has_written_for_an_hour(tmp_path):
-    (tmp_path / ".file.0123456789ab.unfinished").write_text("half")
-    for seconds, left in ((60, True), (4000, False)):
-        age(tmp_path, seconds)
-        with new_file(tmp_path / "file", size=1, force=True) as unfinished:
-            unfinished.write_text("whole")
-        assert (tmp_path / ".file.0123456789ab.unfinished").exists() == left
+def test_half_written_files_are_removed_unless_a_process_is_at_work_on_them(tmp_path):
+    left = tmp_path / ".file.0123456789ab.unfinished"
+    left.write_text("half")
+    with new_file(tmp_path / "file", size=1, force=True) as first:
+        first.write_text("first")
+        age(tmp_path, 60)
+        with new_file(tmp_path / "file", size=1, force=True) as second:
+            second.write_text("second")
+        assert not left.exists()
+        assert first.exists()
+    assert (tmp_path / "file").read_text() == "first"
     assert names(tmp_path) == ["file"]
 
 

@@ -3,7 +3,7 @@
 What is written goes to a hidden name beside its place, is brought to the disk, and is renamed in the end. A folder that
 is replaced gets a hidden name first; `recover` brings it back where a process died between these two steps. The hidden
 name of a process that died is removed by the next one that writes to the same place: a process at work holds a lock on
-its hidden folder, or has lately written its hidden file.
+its hidden folder or file.
 """
 
 import errno
@@ -27,10 +27,8 @@ except ImportError:  # Windows
 
 # Headers and small files beside the tensors.
 _OVERHEAD_BYTES = 1 << 20
-# Between making a hidden folder and locking it; and without any writing to a hidden file, whose writer may replace the
-# file that a lock would be on.
-_FOLDER_SECONDS = 2
-_FILE_SECONDS = 3600
+# Between making a hidden folder or file and locking it, or between its replacement by a writer and its renaming.
+_SECONDS = 2
 _NOT_THERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY)
 
 
@@ -77,7 +75,9 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
     require_free(path, force=force)
     path = path.resolve()  # a link is written through
     with _cleaned(path, size) as temporary:
-        yield temporary
+        temporary.touch()
+        with locked(temporary, "process"):
+            yield temporary
         sync(temporary)
         require_file_or_nothing(path)
         temporary.replace(path)
@@ -186,22 +186,22 @@ def _remove_leftovers(target: Path) -> None:
     """Removes temporary files and folders left by processes that died while writing or replacing `target`."""
     with suppress(OSError):
         for path in hidden(target, "unfinished"):
-            if path.is_dir() and not path.is_symlink():
-                _remove_unheld(path)
-            elif time.time() - path.lstat().st_mtime > _FILE_SECONDS:
-                path.unlink()
+            _remove_unheld(path)
         for path in hidden(target, "old") if target.exists() else ():
             _remove_unheld(path)
 
 
-def _remove_unheld(folder: Path) -> None:
-    """Removes a folder, unless a process holds it or has only just made it."""
-    if fcntl is None or time.time() - folder.stat().st_mtime < _FOLDER_SECONDS:
+def _remove_unheld(path: Path) -> None:
+    """Removes a folder or file, unless a process holds it or has only just made it."""
+    if fcntl is None or time.time() - path.lstat().st_mtime < _SECONDS:
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
     except OSError:  # it is held, or the file system has no locks: nobody can know
         return
     finally:
