@@ -69,6 +69,7 @@ def uniform(rows: int, columns: int) -> Tensor:
 def norms(step: Step, state: tuple[Tensor, ...], inputs: Tensor) -> np.ndarray:
     """(sequences, steps + 1): of the gradient at each input, the last one first, divided by that at the last."""
     inputs.requires_grad_()
+    output = state[0]
     for x in inputs:
         output, state = step(x, state)
     (output * torch.randn(output.shape)).sum().backward()

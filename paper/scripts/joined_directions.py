@@ -87,8 +87,8 @@ def main() -> None:
     if given.probe == "pos":
         with tempfile.TemporaryDirectory() as folder:
             train = Path(folder) / "train.conllu"
-            with lzma.open(banks[0], "rt", encoding="utf-8") as file:
-                sentences = file.read().split("\n\n")[: given.sentences]
+            with lzma.open(banks[0]) as file:
+                sentences = file.read().decode("utf-8").split("\n\n")[: given.sentences]
             train.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
             measures = Measures(control=False, code=False)
             found = probe_table(Treebanks(train, *banks[1:]), encoders, measures=measures, progress=True)
