@@ -29,6 +29,13 @@ def phone(browser, address):
     context.close()
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_phone_shows_the_column_of_the_chosen_word(phone, address, language):
+    phone.go(f"{address}/explorer#view=compare&lang={language}&model=small-en")
+    box, column = (phone.page.locator(f"#view {it}").first.bounding_box() for it in (".scroll", "thead th.chosen"))
+    assert box["x"] <= column["x"] and column["x"] + column["width"] <= box["x"] + box["width"] + 1
+
+
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_phone_has_one_header_line_a_menu_and_targets_for_fingers(phone, address, view, language):

@@ -27,6 +27,9 @@ export const compareView = {
       h("p", { class: "note" }, words.compareNote, isCut && ` ${words.first40}`));
     element.dataset.key = key;
     update(element, table);
+    const box = element.querySelector(".scroll"), column = box.querySelector("thead th.chosen");
+    // On a phone the chosen column may be out of sight; row labels stay at the left.
+    if (column) box.scrollLeft = column.offsetLeft + column.offsetWidth / 2 - box.clientWidth / 2;
   },
 };
 
