@@ -7,12 +7,14 @@ import pkgutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, OutOfMemory, TextError
 from elmo.process.named_object import named_object
+from elmo.process.resources import is_out_of_memory
 from elmo.tasks.settings import NO_INPUT, TaskSettings
 from elmo.text.files.decoding import BadLine
 from elmo.text.first_look.sample import FirstLook
@@ -240,6 +242,34 @@ class Task(ABC, Generic[S, E, P]):
         sentences = [list(sentence) for sentence in self.sentences(example)]
         return {"sentences": sentences, "lines": list(self.write([(example, prediction)]))}
 
+    def require_moderate(self, examples: Iterable[E]) -> None:
+        """TextError for an example with a sentence of more than `most_tokens` tokens, before anything is computed."""
+        for example in examples if self.most_tokens else ():
+            longest = max(self.sentences(example), key=len, default=())
+            if len(longest) > (self.most_tokens or 0):
+                raise TextError(
+                    f"{_where(example)}the text that begins {' '.join(longest[:12])[:60]!r} has {len(longest):,} "
+                    f"tokens, but the task {self.name!r} takes at most {self.most_tokens:,}: its model compares every "
+                    "token with every other one, so memory and time grow with the square. Split the text into shorter "
+                    "ones; long training examples are left out by --max-length."
+                )
+
+    @contextmanager
+    def enough_memory(self, examples: Sequence[E]) -> Iterator[None]:
+        """Raises OutOfMemory if the block, which computes a batch of examples, needs more memory than there is."""
+        try:
+            yield
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            sizes = [self.size(example) for example in examples]
+            begins = " ".join(" ".join(one) for one in self.sentences(examples[sizes.index(max(sizes))]))
+            raise OutOfMemory(
+                f"not enough memory for a batch of {len(sizes)} examples; the longest has {max(sizes):,} tokens and "
+                f"begins {begins[:60]!r}. Use a smaller --batch-size, limit --batch-tokens, leave out long training "
+                "examples with --max-length, or split such a text into sentences."
+            ) from None
+
     def sentences_of(self, *parts: Iterable[E]) -> Iterator[list[str]]:
         """All sentences of some examples."""
         return (list(sentence) for part in parts for example in part for sentence in self.sentences(example))
@@ -254,3 +284,10 @@ class Task(ABC, Generic[S, E, P]):
                 f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or fix the task's metric."
             )
         return float(value)
+
+
+def _where(example: object) -> str:
+    """An example's file and line, or its id, if it has them: "dev.json, 56be4: "."""
+    source, line, name = (str(getattr(example, fact, "") or "") for fact in ("source", "line", "id"))
+    place = f"{source}:{line}" if source and line else ", ".join(filter(None, (source, name)))
+    return f"{place}: " if place else ""

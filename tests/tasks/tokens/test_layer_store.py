@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo.embed.embedder import Embedder
-from elmo.errors import WeightFileError
+from elmo.errors import Interrupted, WeightFileError
 from elmo.tasks.tokens import frozen_layers
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.layer_store import LayerStore
@@ -112,15 +112,9 @@ def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_
     assert other.mask.sum(dim=1).tolist() == [len(sentence) + 2 for sentence in tiny_corpus]
 
 
-def test_a_stop_keeps_the_finished_parts(tmp_path, bilm, tiny_corpus, monkeypatch):
+def test_a_stop_keeps_the_finished_parts(tmp_path, bilm, tiny_corpus, monkeypatch, stop_after):
     monkeypatch.setattr(frozen_layers, "_PART_TOKENS", 10)
-    looks = iter(range(100))
-
-    def poll():
-        if next(looks) == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, poll=poll)
+    with pytest.raises(Interrupted, match="Continue with the same command and --resume"):
+        FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, flag=stop_after(4))
     left = FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus)
     assert 0 < left < len(tiny_corpus)

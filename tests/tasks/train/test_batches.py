@@ -8,7 +8,7 @@ from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.squad.data import Question
 from elmo.tasks.squad.tokens import TokenizedText
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.train.batches import BatchLimits, require_moderate, sorted_batches
+from elmo.tasks.train.batches import BatchLimits, sorted_batches
 
 LONG = ["word"] * 20_000
 
@@ -31,7 +31,7 @@ def test_a_text_of_too_many_tokens_is_refused_with_its_place(task, example, plac
     with pytest.raises(
         TextError, match=f"^{place}the text that begins 'word word .* has 20,000 tokens, .* at most 8,192"
     ):
-        require_moderate(find(task), [example])
+        find(task).require_moderate([example])
 
 
 def test_tasks_that_compare_nothing_take_any_text():

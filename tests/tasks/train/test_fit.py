@@ -370,7 +370,7 @@ def test_an_average_without_warm_up_has_a_constant_decay():
     weight.data.fill_(1.0)
     for step in range(3):
         average.update(step)
-    assert average.tensors()["0"].item() == pytest.approx(1 - 0.9**3)
+    assert average.values[0].item() == pytest.approx(1 - 0.9**3)
 
 
 def test_smaller_shares_are_parts_of_larger_ones():

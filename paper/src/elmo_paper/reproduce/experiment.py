@@ -22,7 +22,7 @@ from elmo.process.worker_pool import require_workers
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.task import E, P, S
 from elmo.tasks.tokens.frozen_layers import ELMO, find_encoder
-from elmo.tasks.train.job import AnyJob, Job, require_same_run, require_seeds
+from elmo.tasks.train.job import AnyJob, Job, require_same_run
 from elmo.tasks.train.task_data import all_examples
 from elmo.weights import formats, hub
 from elmo_paper.pages.plots import draw
@@ -107,7 +107,7 @@ def reproduce(
     require_open(experiment, job.settings)
     noted = _noted(experiment, job.run, job.options.resume)
     seeds = list(noted.get("seeds", SEEDS) if seeds is None else seeds)
-    require_seeds(seeds)
+    job = job.with_options(seeds=seeds)
     require_workers(workers)
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
@@ -132,7 +132,7 @@ def reproduce(
             asked["bilms"] = compared
         name = noted.get("name", job.files.train.resolve().parent.name) if name is None else name
         begun = _begun(job, asked, {"name": name, "seeds": seeds})
-        trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers, progress=reported)
+        trained = run_grid(job, systems, workers=workers, progress=reported)
         return _written(begun, trained, facts, job.run, reported)
 
 

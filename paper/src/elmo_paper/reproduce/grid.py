@@ -25,8 +25,8 @@ from elmo.process.progress.report import SILENT, Progress
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.worker_pool import WorkerDied, WorkerPool, ended_by, portable
-from elmo.tasks.train.job import AnyJob
-from elmo.tasks.train.train import outcome_file, remember_layers, train
+from elmo.tasks.train.job import AnyJob, outcome_file
+from elmo.tasks.train.train import remember_layers, train
 from elmo_paper.reproduce.outcomes import Trained
 from elmo_paper.reproduce.systems import System
 

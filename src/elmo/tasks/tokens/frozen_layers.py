@@ -6,7 +6,7 @@ What an encoder is, `elmo.embed.encoder` says.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -18,10 +18,12 @@ from jaxtyping import Float
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder, Sentence
 from elmo.embed.windows import windows
-from elmo.errors import ConfigError, TextWarning
+from elmo.errors import ConfigError, Interrupted, TextWarning
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.process.named_object import find_object
 from elmo.process.progress.report import Count, Progress, following
+from elmo.process.stop_flag import StopFlag, StopRequested
+from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.layer_store import LayerStore, StoredType
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import LINES_LOOKED_AT, OTHER_MODEL, foreign_warning
@@ -82,6 +84,16 @@ class FrozenLayers:
         self.model_hash = encoder.model_hash
         self.store = None if cache is None else LayerStore(cache, encoder, dtype)
 
+    @classmethod
+    def of(
+        cls, settings: TokenSettings, *, device: str, cache: Path, dtype: StoredType = "float32"
+    ) -> "FrozenLayers | None":
+        """The layers of the encoder that the settings name, remembered unless it is trained; None without one."""
+        if settings.encoder == NONE:
+            return None
+        encoder = find_encoder(settings.encoder, settings.model, device=device)
+        return cls(encoder, cache=None if settings.train_bilm else cache, dtype=dtype)
+
     @property
     def bilm(self) -> BiLM:
         """The biLM of an ELMo encoder."""
@@ -98,26 +110,29 @@ class FrozenLayers:
             warnings.warn(warning, TextWarning, stacklevel=3)
 
     def remember(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        progress: Progress | bool = False,
-        poll: Callable[[], None] | None = None,
+        self, sentences: Iterable[Sentence], *, progress: Progress | bool = False, flag: StopFlag | None = None
     ) -> int:
         """Computes and stores what the store doesn't have yet; the number of such sentences. Without a store: nothing.
 
-        `progress`: receives the tokens whose layers are computed; True: bars on stderr. `poll` is called before each
-        sentence; if it raises, the work ends, and the parts that are finished stay.
+        `progress`: receives the tokens whose layers are computed; True: bars on stderr. `flag`: when it is raised,
+        Interrupted is; the parts that are finished stay.
         """
         if self.store is None:
             return 0
+        poll = (flag or StopFlag()).check
         self.store.refresh()
         missing = self.store.missing(sentences)
         if missing:
             with following(progress) as reported:
-                computed = Count(reported, "biLM layers, once", sum(map(len, missing)), "tokens")
-                for part in windows(missing, len(missing), _PART_TOKENS):
-                    self.store.add(part, self._computed(part, computed, poll))
+                count = Count(reported, "biLM layers, once", sum(map(len, missing)), "tokens").add
+                try:
+                    for part in windows(missing, len(missing), _PART_TOKENS):
+                        self.store.add(part, self.encoder.embed_iter(part), on_stored=count, poll=poll)
+                except StopRequested:
+                    raise Interrupted(
+                        "stopped while the biLM's layers were computed; the parts that were finished are kept. "
+                        "Continue with the same command and --resume."
+                    ) from None
         return len(missing)
 
     def batch(self, sentences: Sequence[Sentence], device: torch.device | str = "cpu") -> BiLMOutput:
@@ -138,15 +153,6 @@ class FrozenLayers:
         unknown = (sentence for sentence, array in zip(sentences, stored, strict=True) if array is None)
         computed = iter(self.encoder.embed_iter(unknown))
         return (next(computed) if array is None else array.transpose(1, 0, 2) for array in stored)
-
-    def _computed(
-        self, sentences: Sequence[Sentence], computed: Count, poll: Callable[[], None] | None
-    ) -> Iterator[Float[np.ndarray, "layers positions dim"]]:
-        for sentence, array in zip(sentences, self.encoder.embed_iter(sentences), strict=True):
-            if poll is not None:
-                poll()
-            computed.add(len(sentence))
-            yield array
 
 
 def _require_the_models_own_layers(embedder: Embedder) -> None:

@@ -12,7 +12,7 @@ two of them computed at once is there twice, which costs space only.
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -75,8 +75,19 @@ class LayerStore:
             self._unchecked.remove(part)
         return layers[start:end]
 
-    def add(self, sentences: Sequence[Sentence], arrays: Iterable[Float[np.ndarray, "layers positions dim"]]) -> None:
-        """Remembers `arrays`, one for each of the sentences, in their order."""
+    def add(
+        self,
+        sentences: Sequence[Sentence],
+        arrays: Iterable[Float[np.ndarray, "layers positions dim"]],
+        *,
+        on_stored: Callable[[int], None] = lambda _: None,
+        poll: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Remembers `arrays`, one for each of the sentences, in their order.
+
+        `on_stored`: called with the number of tokens of each. `poll`: called before each; if it raises, nothing is
+        remembered.
+        """
         digests = [digest(sentence) for sentence in sentences]
         offsets = np.cumsum([0, *(len(sentence) + self._boundaries for sentence in sentences)])
         part = self.folder / f"part-{hashlib.sha256(b''.join(digests)).hexdigest()[:16]}"
@@ -85,8 +96,10 @@ class LayerStore:
         try:
             with new_folder(part, size=size, force=False, replaceable=_PARTS) as unfinished:
                 file = np.lib.format.open_memmap(unfinished / "layers.npy", mode="w+", dtype=self.dtype, shape=shape)
-                for start, end, array in zip(offsets[:-1], offsets[1:], arrays, strict=True):
+                for sentence, start, end, array in zip(sentences, offsets[:-1], offsets[1:], arrays, strict=True):
+                    poll()
                     file[start:end] = array.transpose(1, 0, 2)
+                    on_stored(len(sentence))
                 file.flush()
                 np.savez(
                     unfinished / "index.npz",

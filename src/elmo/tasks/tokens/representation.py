@@ -8,7 +8,8 @@ Source: paper section 3.3.
 """
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import ScalarMix
 from elmo.ops.dropout import Dropout
-from elmo.static.vectors import StaticVectors
+from elmo.static.vectors import StaticVectors, vectors_for_words
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
@@ -115,6 +116,25 @@ class TokenSources:
     """Static vectors by name (`TokenSettings.static_files`); None: there are none."""
     train_words: Collection[str] = ()
     """The words of the training data, whose static vectors are trained if the settings say so."""
+
+    @classmethod
+    def of(
+        cls,
+        frozen: FrozenLayers | None,
+        settings: TokenSettings,
+        sentences: Iterable[list[str]],
+        trained: Iterable[list[str]],
+    ) -> "TokenSources":
+        """An encoder, and the static vectors that the settings name. `sentences`: all of the data; `trained`: those
+        whose words may be trained. Raises as `vectors_for_words`."""
+        if not settings.static:
+            return cls(frozen)
+        counts = Counter(word for sentence in sentences for word in sentence)
+        found = {
+            name: vectors_for_words(file, limit=settings.static_words, counts=counts, errors=settings.static_errors)
+            for name, file in settings.static_files.items()
+        }
+        return cls(frozen, found, sorted({word for sentence in trained for word in sentence}))
 
 
 @dataclass(frozen=True)

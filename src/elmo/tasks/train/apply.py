@@ -16,7 +16,7 @@ from elmo.tasks.saved_model import Ensemble, SavedTaskModel
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.train.batches import enough_memory_for, limits_of, require_moderate, sorted_batches
+from elmo.tasks.train.batches import limits_of, sorted_batches
 from elmo.text.files.text_file import text_name
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
@@ -72,19 +72,24 @@ def predict_all(
     examples: Sequence[E],
     settings: FitSettings,
     *,
-    predict_batch: Callable[[Sequence[E]], list[P]] | None = None,
+    losses: list[tuple[Float[Tensor, ""] | None, int]] | None = None,
+    poll: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
 ) -> list[P]:
-    """A prediction for each example, in their order. `predict_batch`: in place of `model.predict`."""
-    require_moderate(task, examples)
+    """A prediction for each example, in their order. `losses`: gets `held_out_loss_of` and `num_averaged` of each
+    batch. `poll` is called before each batch."""
+    task.require_moderate(examples)
     model.eval()
-    predict_batch = predict_batch or model.predict
     predicted = Count(progress, "predicting", len(examples), "examples")
     predictions: dict[int, P] = {}
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
+        poll()
         chosen = [examples[place] for place in batch]
-        with enough_memory_for(task, chosen):
-            predictions |= zip(batch.tolist(), predict_batch(chosen), strict=True)
+        with task.enough_memory(chosen):
+            outputs = model(chosen)
+            if losses is not None:
+                losses.append((model.held_out_loss_of(outputs, chosen), model.num_averaged(chosen)))
+            predictions |= zip(batch.tolist(), model.decide([outputs], chosen), strict=True)
         predicted.add(len(chosen))
     return [predictions[place] for place in range(len(examples))]
 
@@ -98,19 +103,9 @@ def predict_and_loss(
     poll: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
 ) -> tuple[list[P], float | None]:
-    """What `predict_all` gives, and `TaskModel.held_out_loss_of` of all examples; None if there is none for a batch.
-
-    `poll` is called before each batch.
-    """
+    """What `predict_all` gives, and `TaskModel.held_out_loss_of` of all examples; None if there is none for a batch."""
     losses: list[tuple[Float[Tensor, ""] | None, int]] = []
-
-    def predict_batch(batch: Sequence[E]) -> list[P]:
-        poll()
-        outputs = model(batch)
-        losses.append((model.held_out_loss_of(outputs, batch), model.num_averaged(batch)))
-        return model.decide([outputs], batch)
-
-    predictions = predict_all(model, task, examples, settings, predict_batch=predict_batch, progress=progress)
+    predictions = predict_all(model, task, examples, settings, losses=losses, poll=poll, progress=progress)
     known = [(loss.item(), count) for loss, count in losses if loss is not None]
     total = sum(loss * count for loss, count in known)
     return predictions, total / max(sum(count for _, count in known), 1) if len(known) == len(losses) else None

@@ -1,17 +1,11 @@
-"""Examples -> batches of similar size, in an order that only the seed and the epoch decide.
+"""Examples -> batches of similar size, in an order that only the seed and the epoch decide."""
 
-What is too large for the memory is an error that names the batch or the example, and how to make it smaller.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Int
 
-from elmo.errors import OutOfMemory, TextError
-from elmo.process.resources import is_out_of_memory
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Task
 
@@ -73,6 +67,25 @@ def shuffled_batches(
     return [batches[place] for place in random.permutation(len(batches))]
 
 
+@dataclass(frozen=True)
+class Epochs:
+    """The batches of a training's epochs, each of so many passes over the data, every pass in an order of its own."""
+
+    sizes: Sequence[int]
+    """Of all examples, in tokens."""
+    limits: BatchLimits
+    seed: int
+    passes: int = 1
+
+    def batches(self, epoch: int, poll: Callable[[], None] = lambda: None) -> list[Int[np.ndarray, " batch"]]:
+        """Those of an epoch, from 0. `poll` is called before each pass: millions of batches take a while."""
+        found: list[Int[np.ndarray, " batch"]] = []
+        for number in range(epoch * self.passes, (epoch + 1) * self.passes):
+            poll()
+            found += shuffled_batches(self.sizes, self.limits, self.seed, number)
+        return found
+
+
 def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[Int[np.ndarray, " batch"]]:
     """All examples' indices in batches, the largest examples first."""
     known = np.asarray(sizes, dtype=np.int64)
@@ -82,43 +95,3 @@ def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[Int[np
 def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:
     """How large batches may be. What a model compares with each other in a batch is no more than in one long text."""
     return BatchLimits(settings.batch_size, settings.batch_tokens, (task.most_tokens or 0) ** 2)
-
-
-def require_moderate(task: Task[S, E, P], examples: Iterable[E]) -> None:
-    """TextError for an example with a sentence of more tokens than `Task.most_tokens`, before anything is computed."""
-    if task.most_tokens is None:
-        return
-    for example in examples:
-        longest = max(task.sentences(example), key=len, default=())
-        if len(longest) > task.most_tokens:
-            raise TextError(
-                f"{_where(example)}the text that begins {' '.join(longest[:12])[:60]!r} has {len(longest):,} tokens, "
-                f"but the task {task.name!r} takes at most {task.most_tokens:,}: its model compares every token with "
-                "every other one, so memory and time grow with the square. Split the text into shorter ones; long "
-                "training examples are left out by --max-length."
-            )
-
-
-def _where(example: object) -> str:
-    """An example's file and line, or its id, if it has them: "dev.json, 56be4: "."""
-    facts = [str(getattr(example, name, "") or "") for name in ("source", "line", "id")]
-    source, line, name = facts
-    place = f"{source}:{line}" if source and line else ", ".join(filter(None, (source, name)))
-    return f"{place}: " if place else ""
-
-
-@contextmanager
-def enough_memory_for(task: Task[S, E, P], examples: Sequence[E]) -> Iterator[None]:
-    """Raises OutOfMemory if the block, which computes a batch of `examples`, needs more memory than there is."""
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        sizes = [task.size(example) for example in examples]
-        begins = " ".join(" ".join(sentence) for sentence in task.sentences(examples[sizes.index(max(sizes))]))
-        raise OutOfMemory(
-            f"not enough memory for a batch of {len(sizes)} examples; the longest has {max(sizes):,} tokens and begins "
-            f"{begins[:60]!r}. Use a smaller --batch-size, limit --batch-tokens, leave out long training examples with "
-            "--max-length, or split such a text into sentences."
-        ) from None

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, NoReturn
+from typing import Generic, NoReturn
 
 import numpy as np
 import torch
@@ -24,10 +24,10 @@ from elmo.errors import ElmoError, Interrupted
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
-from elmo.tasks.task import E, P, S, Scores, Task
+from elmo.tasks.task import E, P, Plain, S, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.apply import predict_and_loss
-from elmo.tasks.train.batches import enough_memory_for, limits_of, shuffled_batches
+from elmo.tasks.train.batches import Epochs, limits_of
 from elmo.tasks.train.fit_folder import FitFolder, FitPosition
 from elmo.tasks.train.optimizers import Learner
 
@@ -69,14 +69,23 @@ def fit(
     the batches of the training and the examples that are scored; True: bars on stderr. `flag`: when it is raised,
     everything is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is not finite.
     """
+    learner = Learner(settings, model)
     devices = [model.tokens.device] if model.tokens.device.type == "cuda" else []
+    files = FitFolder(folder)
+    position = files.restore(model, learner)
+    limits = limits_of(settings, task).in_training(len(train), settings.least_batches)
+    epochs = Epochs([task.size(example) for example in train], limits, seed, settings.epoch_passes)
+    batches = epochs.batches(position.epoch)
+    best_by = settings.best_by or task.metric
     with torch.random.fork_rng(devices=devices), following(progress) as reported:
-        return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, reported, flag or StopFlag()).run()
+        told = seed, reported, flag or StopFlag()
+        fitting = _Fit(model, task, train, dev, settings, files, learner, epochs, batches, position, best_by, *told)
+        return fitting.run()
 
 
 @dataclass
 class _Fit(Generic[S, E, P]):
-    """One training: the arguments of `fit`, and how far it is."""
+    """One training: the arguments of `fit`, what follows from them, and how far it is."""
 
     model: TaskModel[E, P]
     task: Task[S, E, P]
@@ -84,27 +93,26 @@ class _Fit(Generic[S, E, P]):
     dev: Sequence[E]
     settings: FitSettings
     folder: FitFolder
+    learner: Learner
+    epochs: Epochs
+    batches: list[Int[np.ndarray, " batch"]]
+    """Of the epoch under way."""
+    position: FitPosition
+    best_by: str
+    """The figure that decides which epoch is the best."""
     seed: int
     progress: Progress
     flag: StopFlag
 
-    def __post_init__(self) -> None:
-        self.learner = Learner(self.settings, self.model)
-        self.sizes = [self.task.size(example) for example in self.train]
-        self.position = self.folder.restore(self.model, self.learner)
-        self.limits = limits_of(self.settings, self.task).in_training(len(self.train), self.settings.least_batches)
-        self.best_by = self.settings.best_by or self.task.metric
-        self.batches = self._batches_of(self.position.epoch)
-        if (done := self.position.batch) > 0:  # the rate of the last step, which another process made
-            epochs = self.position.epoch + (done - 1) / len(self.batches)
-            self.learner.begin(self.position.step - 1, epochs, self.position.fruitless_all)
-
     def run(self) -> Fitted:
         """All epochs that are left."""
         self._show()
-        while not self._is_over():
-            self._epoch()
-            self._evaluate()
+        try:
+            while not self._is_over():
+                self._epoch()
+                self._evaluate()
+        except StopRequested:
+            self._stop()
         self._show(ended=True)
         self.folder.restore_best(self.model)
         self.model.eval()
@@ -116,7 +124,10 @@ class _Fit(Generic[S, E, P]):
 
     def _epoch(self) -> None:
         self.model.train()
-        self.batches = self._batches_of(self.position.epoch)
+        self.batches = self.epochs.batches(self.position.epoch, self.flag.check)
+        if (done := self.position.batch) > 0:  # the rate of the last step, which another process made
+            epochs = self.position.epoch + (done - 1) / len(self.batches)
+            self.learner.begin(self.position.step - 1, epochs, self.position.fruitless_all)
         before, clock, saved = self.position.seconds, time.monotonic(), time.monotonic()
         for batch in self.batches[self.position.batch :]:
             loss = self._step([self.train[place] for place in batch])
@@ -130,21 +141,10 @@ class _Fit(Generic[S, E, P]):
             )
             if self.position.batch < len(self.batches):  # an epoch is done when it is scored
                 self._show()
-            if self.flag.signal is not None:
-                self._stop()
+            self.flag.check()
             if now - saved > _SAVE_AFTER:
-                self._save()
+                self.folder.save(self.model, self.learner, self.position)
                 saved = now
-
-    def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
-        """A whole epoch's batches, each pass in an order of its own."""
-        first = epoch * self.settings.epoch_passes
-        batches: list[Int[np.ndarray, " batch"]] = []
-        for number in range(first, first + self.settings.epoch_passes):
-            if number > first and self.flag.signal is not None:  # millions of batches take a while
-                self._stop()
-            batches += shuffled_batches(self.sizes, self.limits, self.seed, number)
-        return batches
 
     def _step(self, examples: list[E]) -> float:
         at, step = self.position, self.position.step
@@ -152,7 +152,7 @@ class _Fit(Generic[S, E, P]):
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
         self.learner.begin(step, at.epoch + at.batch / len(self.batches), at.fruitless_all)
-        with enough_memory_for(self.task, drawn):
+        with self.task.enough_memory(drawn):
             loss = self.model.loss(drawn)
             (loss + self.model.tokens.penalty()).backward()
         norm = self.learner.clip()
@@ -163,60 +163,36 @@ class _Fit(Generic[S, E, P]):
 
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
-        began = time.monotonic()
-        try:
-            with self.learner.average.in_place():
-                scores, loss = self._dev_scores()
-                done = self._judged(scores, loss)
-                add_record(self.folder.metrics_file, self._line(done.epoch, scores, loss, time.monotonic() - began))
-        except StopRequested:
-            self._stop()
+        began, position = time.monotonic(), self.position
+        waits = self.learner.waits(position.epoch + 1)
+        with self.learner.average.in_place():
+            scores, loss = dict[str, Plain](), None
+            if self.dev:
+                predictions, loss = predict_and_loss(
+                    self.model, self.task, self.dev, self.settings, poll=self.flag.check, progress=self.progress
+                )
+                scores = dict(self.task.score(self.dev, predictions))
+            mix_weights = self.model.tokens.mix_weights()
+            score = self.task.figure(scores, self.best_by) if self.dev else None
+            done = position.after_epoch(score, loss, waits=waits)
+            if done.best_epoch == done.epoch:
+                self.folder.save_best(self.model)
+            examples = self.settings.epoch_passes * len(self.train)
+            line = {
+                "epoch": done.epoch,
+                "loss": round(position.loss / len(self.batches), 6),
+                "learning_rate": self.learner.rate,
+                "seconds": round(position.seconds, 3),
+                "scoring_seconds": round(time.monotonic() - began, 3),
+                "examples_per_second": round(examples / max(position.seconds, 1e-9), 1),
+                "dev": scores,
+                "dev_loss": None if loss is None else round(loss, 6),
+                "mix_weights": mix_weights,
+            }
+            add_record(self.folder.metrics_file, line)
         self.position = done
-        self._save()
+        self.folder.save(self.model, self.learner, done)
         self._show()
-
-    def _judged(self, scores: Scores, loss: float | None) -> FitPosition:
-        """The position after an epoch with these scores; the weights are kept if they are the best.
-
-        Patience counts from the first score above 0, before which the model has only begun to learn, and not while a
-        biLM that is to be trained waits.
-        """
-        done = replace(self.position, epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
-        score = self.task.figure(scores, self.best_by) if self.dev else 0.0
-        is_better = score > done.best_score
-        if done.best_epoch and not is_better and done.best_score > 0 and not self.learner.waits(done.epoch):
-            done = replace(done, fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
-        elif is_better:
-            done = replace(done, fruitless=0)
-        is_tie = score == done.best_score and loss is not None and loss < done.best_loss
-        if not self.dev or is_better or is_tie:
-            self.folder.save_best(self.model)
-            known_loss = math.inf if loss is None else loss
-            done = replace(done, best_epoch=done.epoch, best_score=score, best_loss=known_loss)
-        return done
-
-    def _dev_scores(self) -> tuple[Scores, float | None]:
-        """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
-        if not self.dev:
-            return {}, None
-        predictions, loss = predict_and_loss(
-            self.model, self.task, self.dev, self.settings, poll=self.flag.check, progress=self.progress
-        )
-        return self.task.score(self.dev, predictions), loss
-
-    def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
-        position = self.position
-        return {
-            "epoch": epoch,
-            "loss": round(position.loss / len(self.batches), 6),
-            "learning_rate": self.learner.rate,
-            "seconds": round(position.seconds, 3),
-            "scoring_seconds": round(scoring_seconds, 3),
-            "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),
-            "dev": scores,
-            "dev_loss": None if loss is None else round(loss, 6),
-            "mix_weights": self.model.tokens.mix_weights(),
-        }
 
     def _show(self, *, ended: bool = False) -> None:
         """Reports the position. `ended`: no batch follows, though epochs may be left."""
@@ -234,11 +210,8 @@ class _Fit(Generic[S, E, P]):
             parts.append(f"best dev {self.best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
         return ", ".join(parts)
 
-    def _save(self) -> None:
-        self.folder.save(self.model, self.learner, self.position)
-
     def _stop(self) -> NoReturn:
-        self._save()
+        self.folder.save(self.model, self.learner, self.position)
         raise Interrupted(
             f"stopped in epoch {self.position.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
             f"is saved in {self.folder.path}. Continue with the same command and --resume."

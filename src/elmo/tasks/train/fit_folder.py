@@ -12,9 +12,10 @@ any moment, training resumes from the last checkpoint and takes the same steps a
 import json
 import math
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import torch
 from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
@@ -25,7 +26,7 @@ from elmo.disk.json_file import forget_records_after, read_record
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.layer.elmo import load_tensors
-from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
+from elmo.tasks.train.optimizers import Learner
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.tensor_file import disk_errors
 
@@ -58,6 +59,25 @@ class FitPosition:
     fruitless_all: int = 0
     """The same over the whole training, not only in a row."""
 
+    def after_epoch(self, score: float | None, loss: float | None, *, waits: bool) -> "FitPosition":
+        """The position when the epoch under way is done and has these on the dev data; if it is the best one, its
+        number is `best_epoch`. `score`: None without dev data, where the last epoch is the best.
+
+        Patience counts from the first score above 0, before which the model has only begun to learn, and not while a
+        biLM that is to be trained waits (`waits`).
+        """
+        done = replace(self, epoch=self.epoch + 1, batch=0, loss=0.0, seconds=0.0)
+        if score is None:
+            return replace(done, best_epoch=done.epoch, best_score=0.0)
+        if score > self.best_score:
+            done = replace(done, fruitless=0)
+        elif self.best_score > 0 and not waits:
+            done = replace(done, fruitless=self.fruitless + 1, fruitless_all=self.fruitless_all + 1)
+        if score > self.best_score or (score == self.best_score and loss is not None and loss < self.best_loss):
+            known_loss = math.inf if loss is None else loss
+            done = replace(done, best_epoch=done.epoch, best_score=score, best_loss=known_loss)
+        return done
+
 
 class FitFolder:
     """One model's training on disk."""
@@ -73,9 +93,9 @@ class FitFolder:
 
     def save(self, model: nn.Module, learner: Learner, position: FitPosition) -> None:
         """Writes the checkpoint."""
-        parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(learner.optimizer)}
-        if averaged := learner.average.tensors():
-            parts["average"] = averaged
+        parts = {"weights": model.state_dict(), "optimizer": _optimizer_tensors(learner.optimizer)}
+        if learner.average.values:
+            parts["average"] = {str(number): tensor for number, tensor in enumerate(learner.average.values)}
         size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
         with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
             for name, tensors in parts.items():
@@ -96,9 +116,11 @@ class FitFolder:
             if changed := what_changed(self._checkpoint, needs_sums=True):
                 raise _damaged(self._checkpoint, changed)
             load_tensors(model.state_dict(), _read(self._checkpoint / "weights.safetensors"))
-            restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
-            if learner.average.tensors():
-                learner.average.restore(_read(self._checkpoint / "average.safetensors"))
+            _restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
+            if learner.average.values:
+                averaged = _read(self._checkpoint / "average.safetensors")
+                for number, tensor in enumerate(learner.average.values):
+                    tensor.copy_(averaged[str(number)])
             position = FitPosition(**read_record(self._checkpoint / "progress.json"))
         forget_records_after(self.metrics_file, "epoch", position.epoch)
         return position
@@ -111,6 +133,21 @@ class FitFolder:
         """Remove what only a training under way needs."""
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         self._best.unlink(missing_ok=True)
+
+
+def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Shaped[Tensor, "..."]]:
+    """What an optimizer remembers, as named tensors: "<number of the parameter>.<name>"."""
+    state = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": tensor for number, own in state.items() for name, tensor in own.items()}
+
+
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Shaped[Tensor, "..."]]) -> None:
+    """The reverse of `_optimizer_tensors`, for an optimizer of the same settings and parameters."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, name = key.split(".", 1)
+        state.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:

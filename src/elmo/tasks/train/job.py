@@ -2,13 +2,13 @@
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
 from elmo.disk.bounded import file_hash
-from elmo.disk.json_file import read_record
+from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, OutputError
 from elmo.setting_checks import Seed, require_value
 from elmo.tasks.settings import TaskSettings, to_table, with_table
@@ -110,6 +110,15 @@ class RunOptions:
     resume: bool = False
     """Go on in a run folder, with the same settings and files; more seeds are allowed."""
 
+    def __post_init__(self) -> None:
+        """Raises ConfigError if there is no seed, one twice, or one that a generator of random numbers can't take."""
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise ConfigError(
+                f"seeds are {list(self.seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
+            )
+        for seed in self.seeds:
+            require_value("seed", seed, Seed)
+
 
 @dataclass(frozen=True)
 class Job(Generic[S, E, P]):
@@ -132,6 +141,15 @@ class Job(Generic[S, E, P]):
         settings = to_table(self.settings)
         return {"task": self.task.name, "settings": settings, "data": self.files.hashes(), "vectors": vectors}
 
+    def note(self, bilm: str | None, cache_dtype: StoredType) -> None:
+        """Writes run.json, what the run is; ConfigError if it was begun as another. `bilm`: the encoder's hash."""
+        facts = {**self.facts(), "bilm": bilm, "cache_dtype": cache_dtype}
+        path = self.run / "run.json"
+        if path.is_file():
+            require_same_run(path, facts, self.task.settings())
+        else:
+            write_json(path, {**facts, "files": {name: str(file) for name, file in self.files.present().items()}})
+
     def require_free(self) -> None:
         """Raises OutputError if the folder of a new run can't be used, ConfigError if there is no run to resume."""
         begun = (self.run / "run.json").is_file()
@@ -140,6 +158,11 @@ class Job(Generic[S, E, P]):
         if not self.options.resume and self.run.exists() and (not self.run.is_dir() or any(self.run.iterdir())):
             resume = "Use --resume to continue the run in it, or name" if begun else "There is no run in it: name"
             raise OutputError(f"{self.run}: exists already and is not empty. {resume} another.")
+
+
+def outcome_file(run: Path, seed: int) -> Path:
+    """Where a run's outcome of a seed is, once that is trained."""
+    return run / f"seed-{seed}" / "scores.json"
 
 
 def _vectors_hash(file: str) -> str | None:
@@ -156,31 +179,19 @@ Outcome = dict[str, Any]
 """Of one seed: scores by data (`SCORED`), each a task's `Scores`, and other facts."""
 
 
-def over_seeds(
-    seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: str, best_by: str | None = None
-) -> dict[str, Any]:
-    """Runs every seed in turn; mean, standard deviation and single scores of `metric`, plain for JSON.
+def over_seeds(found: Mapping[int, Outcome], metric: str, best_by: str = "") -> dict[str, Any]:
+    """Of the outcome of each seed: mean, standard deviation and single scores of `metric`, plain for JSON.
 
     The standard deviation is the sample's (n - 1 in the denominator), None for one seed. "best_seed" has the best dev
     score `best_by` (default: `metric`).
     """
-    outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
-    summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
+    outcomes = [{"seed": seed, **outcome} for seed, outcome in found.items()]
+    summary: dict[str, Any] = {"metric": metric, "seeds": list(found)}
     for data in SCORED:
         if all(outcome.get(data) for outcome in outcomes):
             summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
     best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(best_by or metric, 0.0))
     return {**summary, "best_seed": best["seed"], "per_seed": outcomes}
-
-
-def require_seeds(seeds: Sequence[int]) -> None:
-    """ConfigError if there is no seed, one twice, or one that a generator of random numbers can't take."""
-    if not seeds or len(set(seeds)) != len(seeds):
-        raise ConfigError(
-            f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
-        )
-    for seed in seeds:
-        require_value("seed", seed, Seed)
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:

@@ -27,34 +27,26 @@ class WeightAverage:
         self._parameters = list(parameters) if decay else []
         self._decay = decay
         self._warmup = warmup
-        self._average = [parameter.detach().clone() for parameter in self._parameters]
+        self.values = [parameter.detach().clone() for parameter in self._parameters]
+        """The average of each parameter; empty with a decay of 0."""
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Takes in the weights after step 0, 1, ..."""
-        if self._average:
+        if self.values:
             decay = min(self._decay, (1 + step) / (10 + step)) if self._warmup else self._decay
-            for average, parameter in zip(self._average, self._parameters, strict=True):
+            for average, parameter in zip(self.values, self._parameters, strict=True):
                 average.lerp_(parameter, 1 - decay)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """The parameters have the average's values while the block runs."""
         weights = [parameter.detach().clone() for parameter in self._parameters]
-        self._set(self._average)
+        self._set(self.values)
         try:
             yield
         finally:
             self._set(weights)
-
-    def tensors(self) -> dict[str, Float[Tensor, "..."]]:
-        """The average, by the numbers of the parameters; empty with a decay of 0."""
-        return {str(number): tensor for number, tensor in enumerate(self._average)}
-
-    def restore(self, tensors: dict[str, Float[Tensor, "..."]]) -> None:
-        """The reverse of `tensors`."""
-        for number, tensor in enumerate(self._average):
-            tensor.copy_(tensors[str(number)])
 
     @torch.no_grad()
     def _set(self, values: Sequence[Float[Tensor, "..."]]) -> None:
@@ -67,16 +59,13 @@ class Learner:
 
     def __init__(self, settings: FitSettings, model: TaskModel[E, P]) -> None:
         self.settings = settings
+        self.rate = settings.learning_rate
+        """Of the last step."""
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self.bilm_layers = model.tokens.trained_layers()
-        self.tokens = model.tokens.settings
-        self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
-
-    @property
-    def rate(self) -> float:
-        """The learning rate of the last step."""
-        return self.optimizer.param_groups[0]["lr"]
+        self.optimizer = make_optimizer(settings, model)
+        self.tokens = model.tokens.settings
+        self.bilm_layers = model.tokens.trained_layers()
 
     def waits(self, epochs: int) -> bool:
         """Whether a biLM is to be trained, but no layer of it has been in so many epochs."""
@@ -87,9 +76,9 @@ class Learner:
 
         `epochs`: done before it, the part of the one under way included.
         """
-        rate = rate_at(self.settings, step, epochs / self.settings.epochs, num_halvings)
+        self.rate = rate_at(self.settings, step, epochs / self.settings.epochs, num_halvings)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["share"]
+            group["lr"] = self.rate * group["share"]
         for depth, layer in enumerate(self.bilm_layers):
             for parameter in layer:  # a weight without a gradient stays as it is, whatever the optimizer remembers
                 parameter.requires_grad_(epochs >= self.tokens.frozen_epochs(depth))
@@ -156,18 +145,3 @@ def rate_at(settings: FitSettings, step: int, done: float, num_halvings: int = 0
     if settings.decay == "staircase":
         return settings.learning_rate * settings.decay_rate ** (step // settings.decay_steps)
     return settings.learning_rate
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Float[Tensor, "..."]]:
-    """What an optimizer remembers, as named tensors: "<number of the parameter>.<name>"."""
-    state = optimizer.state_dict()["state"]
-    return {f"{number}.{name}": tensor for number, own in state.items() for name, tensor in own.items()}
-
-
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Float[Tensor, "..."]]) -> None:
-    """The reverse of `optimizer_tensors`, for an optimizer of the same settings and parameters."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in tensors.items():
-        number, name = key.split(".", 1)
-        state.setdefault(int(number), {})[name] = tensor
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -67,7 +67,10 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
     if not train:
         within = f" of at most {longest} tokens (--max-length)" if longest else ""
         raise ConfigError(f"{files.train}: there is no example{within} to train on. Check the file and its settings.")
-    return replace(data, train=train, whole=whole, vocabulary=task.trained_vocabulary(data.vocabulary, train))
+    data = replace(data, train=train, whole=whole, vocabulary=task.trained_vocabulary(data.vocabulary, train))
+    for examples in data.parts():
+        task.require_moderate(examples)
+    return data
 
 
 def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:

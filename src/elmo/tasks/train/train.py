@@ -8,8 +8,7 @@ scores.json          mean, standard deviation and single scores over the seeds; 
 model/               the model of the seed with the best dev score
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -19,27 +18,25 @@ import torch
 from elmo.disk.atomic import copied_folder, write_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
-from elmo.errors import ConfigError, Interrupted
+from elmo.errors import ConfigError
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import provenance
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.process.torch_settings import training_torch
-from elmo.static.vectors import StaticVectors, require_known_words, vectors_for_words
+from elmo.static.vectors import require_known_words
 from elmo.tasks.counts import example_counts
 from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
-from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import E, P, S, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.frozen_layers import NONE, FrozenLayers, find_encoder
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.apply import predict_all
-from elmo.tasks.train.batches import require_moderate
 from elmo.tasks.train.fit import fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.job import AnyJob, Job, Outcome, RunOptions, over_seeds, require_same_run, require_seeds
+from elmo.tasks.train.job import AnyJob, Job, Outcome, outcome_file, over_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name
 from elmo.version import __version__
@@ -56,42 +53,41 @@ def train(
     Raises TextError for errors in the data, ConfigError for settings that don't fit together, OutputError if the
     folder is taken, Interrupted when stopped with everything saved.
     """
-    options = job.options
-    require_seeds(options.seeds)
-    job.task.check_settings(job.settings)
+    options, task, tokens = job.options, job.task, job.settings.tokens
+    task.check_settings(job.settings)
     with stop_flag() as flag, following(progress) as reported:
         with flag.at_once():
-            data = read_data(job.task, job.settings, job.files, reported)
-            scored = data.scored()
-            for examples in data.parts():
-                require_moderate(job.task, examples)
+            data = read_data(task, job.settings, job.files, reported)
             job.require_free()
-            tokens = job.settings.tokens
-            sentences, trained = job.task.sentences_of(*data.parts()), job.task.sentences_of(data.train)
-            frozen = _frozen(tokens, job.settings.fit.device, options, job.run)
+            scored, cache = data.scored(), options.cache or job.run / "cache"
+            device = job.settings.fit.device
+            frozen = FrozenLayers.of(tokens, device=device, cache=cache, dtype=options.cache_dtype)
             if frozen is not None:
-                words = (word for sentence in job.task.sentences_of(*data.parts()) for word in sentence)
+                words = (word for sentence in task.sentences_of(*data.parts()) for word in sentence)
                 require_known_words([frozen.encoder], words)
-            sources = TokenSources(frozen, *_static(tokens, sentences, trained))
+            sentences, trained = task.sentences_of(*data.parts()), task.sentences_of(data.train)
+            sources = TokenSources.of(frozen, tokens, sentences, trained)
             # What doesn't fit together is refused before anything is written.
             with torch.random.fork_rng(devices=[]):
-                model = new_model(job, data.vocabulary, sources)
+                model = task.build(job.settings, data.vocabulary, TokenRepresentation(tokens, sources))
             if job.settings.fit.best_by:
                 _require_figure(job, data, model)
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo-paper reproduce'"):
-            _note(job, sources.frozen)
-            if sources.frozen is not None:
-                sources.frozen.warn_of_language(job.task.sentences_of(data.train), text_name(job.files.train))
-            if not all(outcome_file(job.run, seed).is_file() for seed in options.seeds):
-                _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
+            stored = "float32" if frozen is None or frozen.store is None else frozen.store.dtype
+            job.note(None if frozen is None else frozen.model_hash, stored)
+            is_left = not all(outcome_file(job.run, seed).is_file() for seed in options.seeds)
+            if frozen is not None:
+                frozen.warn_of_language(task.sentences_of(data.train), text_name(job.files.train))
+                if is_left:
+                    frozen.remember(task.sentences_of(*data.parts()), flag=flag, progress=reported)
             training = _Training(job, data, scored, sources, flag, reported, on_seed)
-            metric = job.settings.fit.best_by or job.task.metric
-            summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
+            outcomes = {seed: training.one_seed(seed) for seed in options.seeds}
+            summary = {"task": task.name, **over_seeds(outcomes, task.metric, job.settings.fit.best_by)}
             if data.trained_on:
                 summary["trained_on"] = dict(data.trained_on)
-            rules = job.task.rules(data.whole) if options.rules else []
-            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, scored)
+            rules = task.rules(data.whole) if options.rules else []
+            summary["rules"] = rule_scores(rules, task.score, task.metric, scored)
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
@@ -160,15 +156,12 @@ def remember_layers(job: AnyJob, progress: Progress = SILENT) -> None:
     """Computes and stores what `train` would compute of the encoder's layers before it trains. Raises as `train`."""
     with stop_flag() as flag:
         with flag.at_once():
-            frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
+            options, device = job.options, job.settings.fit.device
+            cache = options.cache or job.run / "cache"
+            frozen = FrozenLayers.of(job.settings.tokens, device=device, cache=cache, dtype=options.cache_dtype)
             data = None if frozen is None else read_data(job.task, job.settings, job.files, progress)
-        if data is not None:
-            _remember(frozen, job.task.sentences_of(*data.parts()), flag, progress)
-
-
-def outcome_file(run: Path, seed: int) -> Path:
-    """Where a run's outcome of a seed is, once that is trained."""
-    return run / f"seed-{seed}" / "scores.json"
+        if frozen is not None and data is not None:
+            frozen.remember(job.task.sentences_of(*data.parts()), flag=flag, progress=progress)
 
 
 def _require_figure(job: Job[S, E, P], data: TaskData[E], model: TaskModel[E, P]) -> None:
@@ -191,55 +184,3 @@ def _scored(
     if (counts := example_counts(job.task, examples, predictions, scores)) is not None:
         write_json(path.with_suffix(".examples.json"), counts, indent=None)
     return dict(scores)
-
-
-def _frozen(tokens: TokenSettings, device: str, options: RunOptions, run: Path) -> FrozenLayers | None:
-    if tokens.encoder == NONE:
-        return None
-    encoder = find_encoder(tokens.encoder, tokens.model, device=device)
-    cache = options.cache or run / "cache"
-    return FrozenLayers(encoder, cache=None if tokens.train_bilm else cache, dtype=options.cache_dtype)
-
-
-def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
-    """Writes what the run is; ConfigError if it was begun as another."""
-    store = None if frozen is None else frozen.store
-    facts = {
-        **job.facts(),
-        "bilm": None if frozen is None else frozen.model_hash,
-        "cache_dtype": "float32" if store is None else store.dtype,
-    }
-    path = job.run / "run.json"
-    if path.is_file():
-        require_same_run(path, facts, job.task.settings())
-        return
-    files = {name: str(file) for name, file in job.files.present().items()}
-    write_json(path, {**facts, "files": files})
-
-
-def _static(
-    tokens: TokenSettings, sentences: Iterable[list[str]], trained: Iterable[list[str]]
-) -> tuple[dict[str, StaticVectors] | None, list[str]]:
-    """The static vectors that all seeds share, and the words that may be trained."""
-    if not tokens.static:
-        return None, []
-    counts = Counter(word for sentence in sentences for word in sentence)
-    found = {
-        name: vectors_for_words(file, limit=tokens.static_words, counts=counts, errors=tokens.static_errors)
-        for name, file in tokens.static_files.items()
-    }
-    return found, sorted({word for sentence in trained for word in sentence})
-
-
-def _remember(frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, progress: Progress) -> None:
-    """The layers of all sentences go to the store, if there is one: a biLM that is trained has none."""
-
-    def look() -> None:
-        if flag.signal is not None:
-            raise Interrupted(
-                "stopped while the biLM's layers were computed; the parts that were finished are kept. Continue with "
-                "the same command and --resume."
-            )
-
-    if frozen is not None:
-        frozen.remember(sentences, progress=progress, poll=look)
