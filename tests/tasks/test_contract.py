@@ -62,6 +62,10 @@ NOTHING = {
     "coref": (document(1).replace("(1)", "-"), "no document of the training data has a mention, so there is nothing"),
 }
 
+# Of each task whose labels must be known, a label of its file, how to write another one, and where that is then.
+LABEL = {"ner": ("B-LOC", "B-OTHER", 38), "pos": ("PRON", "OTHER", 40), "sst": ("bad", "OTHER", 12),
+         "snli": ("neutral", "OTHER", 12)}  # fmt: skip
+
 pytestmark = pytest.mark.parametrize("name", BUILT_IN)
 
 
@@ -132,3 +136,23 @@ def test_its_examples_are_lists_of_tokens_and_other_processes_find_it(name, file
     assert all(task.size(example) > 0 for example in examples)
     task.check(examples, task.vocabulary(examples, settings), settings)
     assert pickle.loads(pickle.dumps(task)) is task
+
+
+def test_a_label_that_training_does_not_have_is_told_with_its_line_or_counts_as_missed(name, file, tmp_path, capsys):
+    if name not in LABEL:
+        assert not [group for group in vars(find(name).settings()).values() if hasattr(group, "unseen_labels")]
+        return
+    old, new, line = LABEL[name]
+    head, _, tail = DATA[name].rpartition(f"{old}\t" if name == "sst" else old)
+    (tmp_path / "dev").write_text(head + new + ("\t" if name == "sst" else "") + tail, encoding="utf-8")
+    files = ["--train", file, "--dev", str(tmp_path / "dev"), "-o", str(tmp_path / "run"), "--encoder", "none"]
+    static, task = tmp_path / "vectors.txt", find(name)
+    words = {word for sentence in task.sentences_of(task.read(file, task.settings())) for word in sentence}
+    static.write_text("".join(f"{word} {len(word)} 1\n" for word in sorted(words)))
+    command = ["task", "train", name, *files, "--static", str(static), *SMALL[name].split(), "--epochs", "1", "--json"]
+    assert main(command) == 2
+    assert f"dev:{line}: the label 'OTHER' isn't in the training data, which has " in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert main([*command, "--unseen-labels", "miss"]) == 0
+    scores = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
+    assert scores["per_label"]["OTHER"]["correct"] == 0 < scores["per_label"]["OTHER"]["gold"]

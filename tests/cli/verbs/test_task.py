@@ -418,7 +418,7 @@ def test_the_counts_of_every_example_add_up_to_the_metric(train, tmp_path):
 
 
 def test_a_tagger_that_finds_nothing_says_so_and_shows_its_labels(tmp_path, data, capsys, monkeypatch):
-    monkeypatch.setattr("elmo.tasks.ner.model.Tagger.predict", lambda self, examples: [[] for _ in examples])
+    monkeypatch.setattr("elmo.tasks.ner.model.Tagger.decide", lambda self, outputs, examples: [[] for _ in examples])
     run = str(tmp_path / "run")
     assert main(["task", "train", "ner", "--train", str(data), *SMALL, "--encoder", "none", "-o", run]) == 0
     told = capsys.readouterr()

@@ -154,18 +154,10 @@ def test_what_does_not_fit_is_named(conll_file, conll_text, old, new, message):
         read_documents(conll_file)
 
 
-def test_two_documents_of_one_name_and_part_are_refused(tmp_path, conll_text):
-    path = tmp_path / "two.conll"
-    path.write_text(conll_text * 2, encoding="utf-8")
-    with pytest.raises(TextError, match=r"two\.conll:13: .* begins a second time, after .*two\.conll:1"):
-        read_documents(path)
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "Anna saw her dog.\n"])
-def test_other_files_are_refused(tmp_path, text):
+def test_other_files_are_refused(tmp_path):
     path = tmp_path / "text.conll"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(TextError, match=r"text\.conll"):
+    path.write_text("Anna saw her dog.\n", encoding="utf-8")
+    with pytest.raises(TextError, match=r"text\.conll:1: is outside a document"):
         read_documents(path)
 
 
@@ -201,18 +193,6 @@ def test_a_mention_may_go_on_over_the_end_of_a_sentence(tmp_path, conll_text):
     (document,) = read_documents(path)
     assert dict(zip(document.ids, document.clusters, strict=True))["2"] == ((2, 5),)
     assert written([document]) == path.read_text(encoding="utf-8")
-
-
-def test_documents_that_can_not_be_read_are_left_out_and_counted(tmp_path, conll_text):
-    bad = conll_text.replace("(nw/anna)", "(nw/bad)").replace("*   2)", "*   x")
-    unclosed = conll_text.replace("(nw/anna)", "(nw/open)").replace("*   2)", "*   -")
-    path = tmp_path / "three.conll"
-    path.write_text(bad + conll_text + unclosed, encoding="utf-8")
-    with pytest.raises(TextError, match=r"three\.conll:5: 'x' is not"):
-        read_documents(path)
-    with pytest.warns(TextWarning, match=r"three\.conll: left out what can't be read, 2 in all .*three\.conll:5: 'x'"):
-        (document,) = read_documents(path, errors="skip")
-    assert document.name == "nw/anna_000"
 
 
 @pytest.mark.parametrize(

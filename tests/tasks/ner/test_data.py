@@ -69,7 +69,7 @@ def test_columns_of_every_kind_are_read(read, text, settings):
 
 
 def test_a_column_that_counts_the_tokens_is_told(read):
-    with pytest.raises(TextError, match="column 1 counts .*--token-column N"):
+    with pytest.raises(TextError, match="column 1 has 1, 2, .*--token-column N"):
         read("1\tAnna\tPER_B\n2\tsang\t-\n")
 
 
@@ -82,11 +82,8 @@ def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
     ("text", "line", "what"),
     [
         ("a O\nb x O\n", 2, "has 3 columns"),
-        ("a x O\n\nb O\n", 3, "has 2 columns"),
         ("a\tO\nb O\n", 2, "has one column between tabs, but the first row of its sentence has 2 between tabs"),
         ("a O\nb B\n", 2, "the tag is 'B'"),
-        ("a O\nb X-PER\n", 2, "the tag is 'X-PER'"),
-        ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is not a sequence of IOB2"),
         ("a B-A\nb I-B\n", 2, "'I-B' comes after 'B-A'"),
         ("a U-A\nb B-A\n\nc O\n", 2, "the sentence ends after 'B-A', which is not a sequence of BIOUL"),
         ("a U-A\nb I-A\n", 2, "'I-A' comes after 'U-A'"),

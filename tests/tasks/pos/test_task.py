@@ -110,12 +110,3 @@ def test_wrong_files_end_with_exit_code_2_before_anything_is_written(place, caps
     said = capsys.readouterr().err
     assert re.search(message, said) and "wrong" in said and "Traceback" not in said
     assert not (place / "run").exists()
-
-
-def test_a_tag_that_training_doesnt_have_is_an_error_or_a_miss(place, capsys):
-    (place / "other.conllu").write_text(treebank(3, 4).replace("VERB", "X"), encoding="utf-8")
-    assert train("--dev", "other.conllu") == 2
-    assert "other.conllu:3: the label 'X' isn't in the training data" in capsys.readouterr().err
-    assert train("--dev", "other.conllu", "--unseen-labels", "miss", "--json") == 0
-    dev = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
-    assert dev["per_label"]["X"]["correct"] == 0 < dev["per_label"]["X"]["gold"]

@@ -58,15 +58,6 @@ def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
     assert sum(second["prediction"]["probabilities"].values()) == pytest.approx(1)
 
 
-def test_a_label_that_training_does_not_have_ends_with_2_and_its_line(files, capsys):
-    good = (files / "dev.jsonl").read_text().splitlines()[0]
-    (files / "dev").write_text(f'{good}\n{{"gold_label": "maybe", "sentence1": "A", "sentence2": "B"}}\n')
-    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev")]
-    assert main(["task", "train", "snli", *data, "-o", str(files / "run")]) == 2
-    assert "dev:2: the label 'maybe' isn't in the training" in capsys.readouterr().err
-    assert not (files / "run").exists()
-
-
 def test_pairs_of_one_premise_stay_together():
     one, other = SentencePair(["a"], ["b"], "x"), SentencePair(["a"], ["c"], "y")
     assert TASK.group(one, 0) == TASK.group(other, 5)

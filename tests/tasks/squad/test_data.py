@@ -80,9 +80,7 @@ def answered(text, start):
         (changed(id="\ud800"), r"qas\[0\]\.id has one half of a surrogate pair"),
         (changed(question="Who \udc00?"), r"question 'q1' .*question has one half of a surrogate pair"),
         (squad(QUESTION, context=CONTEXT + "\ud800"), r"paragraphs\[0\]\.context has one half of a surrogate pair"),
-        (squad(QUESTION, QUESTION), r"the id 'q1' belongs to two questions"),
         (squad(QUESTION, context=""), r"data\[0\]\.paragraphs\[0\]\.context is empty"),
-        (squad(), "there is no question in it"),
         ([], "json:1: has 1 tab-separated columns, but 2 are expected: question TAB context"),
         ({"data": {}}, "data must be a list .got {}"),
         ('{\n"data": [}', r"squad\.json:2: is not valid JSON"),
@@ -161,12 +159,6 @@ def test_json_lines_have_a_question_each_as_hugging_faces_copies(read, tmp_path)
             found[0].id, found[0].question, found[0].passage, found[0].answers, found[0].article
         )  # fmt: skip
         assert (other.id, other.passage is one.passage) == ("q2", True)
-
-
-def test_questions_that_can_not_be_read_are_left_out_and_counted(read):
-    wrong = {**QUESTION, "id": "q2", "answers": [{"text": "Oslo", "answer_start": 3}]}
-    with pytest.warns(TextWarning, match=r"1 in all .*question 'q2'"):
-        assert [question.id for question in read(squad(wrong, QUESTION), ReaderSettings(errors="skip"))] == ["q1"]
 
 
 def test_unlabelled_questions_that_can_not_be_read_are_left_out_if_asked(tmp_path):
