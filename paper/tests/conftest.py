@@ -3,6 +3,7 @@ never were: what comes out of them can be computed by hand."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,3 +78,22 @@ def _resampled(outcome: Outcome, units: int) -> Outcome:
     resampled = {name: outcome.scored(name).scores + noise for name in data}
     every = dict.fromkeys(data, units)
     return replace(outcome, resampled=resampled, num_units=every, effective_units=every)
+
+
+@pytest.fixture
+def play_corpus() -> Callable[..., Path]:
+    """A sense-annotated corpus, NAME.data.xml, and its keys: one word with two senses in 24 documents."""
+
+    def make(folder: Path, name: str, packed: Callable[[bytes], bytes] = bytes, suffix: str = "") -> Path:
+        texts = [
+            f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
+            f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
+            for n in range(24)
+        ]
+        folder.mkdir(parents=True, exist_ok=True)
+        corpus, keys = folder / f"{name}.data.xml{suffix}", folder / f"{name}.gold.key.txt{suffix}"
+        corpus.write_bytes(packed(f"<corpus>{''.join(texts)}</corpus>".encode()))
+        keys.write_bytes(packed("".join(f"d{n}.s0.t0 play%{n % 2}{n % 3}\n" for n in range(24)).encode()))
+        return corpus
+
+    return make

@@ -101,26 +101,14 @@ def place(tmp_path, monkeypatch, one_thread) -> Path:
     return tmp_path
 
 
-def play_corpus(place: Path) -> None:
-    """semcor with one word of two senses in 24 documents, which `precision` needs."""
-    texts = [
-        f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
-        f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
-        for n in range(24)
-    ]
-    (place / "semcor.data.xml").write_text(f"<corpus>{''.join(texts)}</corpus>", encoding="utf-8")
-    keys = "".join(f"d{n}.s0.t0 play%{n % 2}{n % 3}\n" for n in range(24))
-    (place / "semcor.gold.key.txt").write_text(keys, encoding="utf-8")
-
-
 @pytest.mark.slow
-def test_every_command_runs_in_the_order_of_the_page(place):
+def test_every_command_runs_in_the_order_of_the_page(place, play_corpus):
     found = re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     lines = [line for block in found for line in block.replace("\\\n", " ").splitlines()]
     assert len(lines) >= 10
     for line in lines:
         if "precision" in line:
-            play_corpus(place)
+            play_corpus(place, "semcor")
         program, *words = shlex.split(line)
         words += ["--least-sentences", "2"] if "geometry" in line else []
         assert PROGRAMS[program](words) == 0, line

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def place(tmp_path: Path, tiny_bilm) -> Path:
+def place(tmp_path: Path, tiny_bilm, play_corpus) -> Path:
     """A model, data in the layout that the script asks for, and the commands."""
     write(tiny_bilm.to_checkpoint(), tmp_path / "tiny")
     (tmp_path / "bin").mkdir()
@@ -38,7 +38,7 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
     ]
     for part in ("train", "dev", "test"):
         packed(tmp_path / "data" / "pos" / "ud-en-ewt" / f"{part}.conllu.xz", [*tags, ""] * 30)
-    semcor(tmp_path / "data" / "wsd" / "semcor")
+    play_corpus(tmp_path / "data" / "wsd" / "semcor", "semcor", lzma.compress, ".xz")
     pairs = tmp_path / "data" / "mt" / "multi30k-en-de"
     for language in ("en", "de"):
         packed(pairs / f"train.{language}.xz", lines)
@@ -55,17 +55,6 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
 def packed(path: Path, lines: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(lzma.compress(("\n".join(lines) + "\n").encode()))
-
-
-def semcor(folder: Path) -> None:
-    """One word of several senses in 24 documents."""
-    texts = [
-        f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
-        f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
-        for n in range(24)
-    ]
-    packed(folder / "semcor.data.xml.xz", [f"<corpus>{''.join(texts)}</corpus>"])
-    packed(folder / "semcor.gold.key.txt.xz", [f"d{n}.s0.t0 play%{n % 2}{n % 3}" for n in range(24)])
 
 
 def run(place: Path) -> str:

@@ -16,15 +16,12 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.shapes import Float, Int
 from elmo.static.vectors import StaticVectors
 from elmo.text.reading.as_trained import as_trained
 from elmo.text.sentences import read_sentences
 from elmo_paper.cove.network import BEGINNING_ID, END_ID, PADDING_ID, SPECIAL_WORDS, UNKNOWN_ID
-
-# Of a line that is scored or translated: those of its batch are padded to its length.
-_MOST_TOKENS = 1000
 
 Files = tuple[Path, Path]
 """A sentence a line: the source language's, and its translations."""
@@ -42,14 +39,8 @@ class Pairs(NamedTuple):
 def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
     """All pairs of some files, of at most `longest` tokens a side; None: none is left out for its length.
 
-    Raises ConfigError without files; TextError if two files have different numbers of lines, no pair is left, or
-    without `longest` a line has over 1,000 tokens.
+    Raises TextError if two files have different numbers of lines, or no pair is left.
     """
-    if not files:
-        raise ConfigError(
-            "no training text was given, but a translation system learns from one and its translation. Name the files "
-            "in pairs: SOURCE TARGET [SOURCE TARGET ...]."
-        )
     found = Pairs([], [], 0)
     num_left_out = 0
     for source, target in files:
@@ -59,12 +50,6 @@ def read_pairs(files: Sequence[Files], longest: int | None = None) -> Pairs:
                 raise TextError(
                     f"{short}: ends after line {number:,}, but {long} goes on: each line of one file must be the "
                     "translation of the same line of the other. Give files with the same number of lines."
-                )
-            if longest is None and max(len(one), len(other)) > _MOST_TOKENS:
-                raise TextError(
-                    f"{source if len(one) > len(other) else target}:{number + 1}: the line has "
-                    f"{max(len(one), len(other)):,} tokens, but at most {_MOST_TOKENS:,} are read, because a whole "
-                    "batch is padded to its length. Split it into sentences, or leave the pair out."
                 )
             if all(1 <= len(sentence) <= (longest or len(sentence)) for sentence in (one, other)):
                 found.sources.append([_plain(word) for word in as_trained(one)])

@@ -52,8 +52,7 @@ class TrainFolder:
             raise OutputError(f"{self.path}: exists already. Choose another name, or continue with --resume.")
         else:
             write_json(self._run, facts)
-        # Its ending says how it is packed; that of the weights is for one file.
-        copy = self.path / f"vectors{'' if vectors.suffix == WEIGHTS_SUFFIX else vectors.suffix}"
+        copy = self.path / f"vectors{vectors.suffix}"  # its ending says how it is packed
         if not any(self.path.glob("vectors*")):  # with another ending, perhaps: its bytes are compared
             with new_file(copy, size=vectors.stat().st_size, force=False) as unfinished:
                 shutil.copyfile(vectors, unfinished)

@@ -45,19 +45,6 @@ def treebank(tmp_path):
     return tmp_path / "x.conllu"
 
 
-def sense_corpus(folder: Path) -> Path:
-    """One word with two senses in 24 documents."""
-    texts = [
-        f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
-        f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
-        for n in range(24)
-    ]
-    (folder / "play.data.xml").write_text(f"<corpus>{''.join(texts)}</corpus>")
-    keys = [f"d{n}.s0.t0 play%{n % 2}{n % 3}\n" for n in range(24)]
-    (folder / "play.gold.key.txt").write_text("".join(keys))
-    return folder / "play.data.xml"
-
-
 def cove_folder(folder: Path) -> Path:
     import torch
 
@@ -67,7 +54,7 @@ def cove_folder(folder: Path) -> Path:
     return folder
 
 
-def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
+def commands(model_folder: Path, treebank: Path, corpus: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
     words = [
@@ -84,17 +71,28 @@ def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list
     return {
         "wsd": [*senses, "--dev", str(CORPUS / "t.data.xml"), "--inventory", str(CORPUS / "senses.tsv"), *files],
         "pos": [*(f"--{part}={treebank}" for part in ("train", "dev", "test")), *files],
-        "precision": [str(sense_corpus(folder)), *files],
+        "precision": [str(corpus), *files],
         "geometry": [str(folder / "text.txt"), "--least-sentences", "2", "--against", str(model_folder), *files],
     }
 
 
 @pytest.mark.parametrize("name", ["wsd", "pos", "geometry", "precision"])
 def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
-    name, model_folder, treebank, tmp_path, capsys
+    name, model_folder, treebank, play_corpus, tmp_path, capsys
 ):
     out, figure = tmp_path / "out.json", tmp_path / "out.svg"
-    assert main([name, *commands(model_folder, treebank, tmp_path)[name], "-o", str(out), "--quiet"]) == 0
+    assert (
+        main(
+            [
+                name,
+                *commands(model_folder, treebank, play_corpus(tmp_path, "play"), tmp_path)[name],
+                "-o",
+                str(out),
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
