@@ -28,7 +28,6 @@ Errors
                         MissingExtraError, OutOfMemory, Interrupted; TextWarning warns of text that a model can't know
 """
 
-import difflib
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -139,12 +138,7 @@ if not TYPE_CHECKING:  # type checkers then see the names above, and report any 
         if name in _FORMER:
             raise ImportError(f"elmo has no {name!r}: use {_FORMER[name]}. docs/coming-from.md has the others.")
         if name not in _PLACES and name not in _ERRORS:
-            same = [public for public in __all__ if public.lower() == name.lower()]
-            close = same or difflib.get_close_matches(name, __all__, n=1)
-            advice = f"Did you mean {close[0]!r}? " if close else ""
-            raise AttributeError(
-                f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"
-            )
+            raise AttributeError(f"module 'elmo' has no attribute {name!r}. It has: {', '.join(__all__)}")
         module, there = _PLACES.get(name, ("elmo.errors", name))
         try:
             value = getattr(import_module(module), there)

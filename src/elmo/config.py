@@ -83,41 +83,33 @@ class BiLMConfig(Settings):
             value = getattr(self, name)
             if type(value) is int:  # files write 3 where they mean 3.0
                 object.__setattr__(self, name, float(value))
-        size = self.projection_size
-        require_setting(size <= self.cell_size, "projection_size", size, f"at most cell_size, {self.cell_size}")
-        self._check_token_encoder()
-
-    def _check_token_encoder(self) -> None:
-        either = "'bytes' or 'dictionary' without num_words"
-        require_setting(self.has_characters or self.has_words, "characters", self.characters, either)
-        require_setting(
-            (self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words"
-        )
-        if self.has_characters:
-            require_setting(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
-            widest = max(width for width, _ in self.filters)
-            in_range = all(w >= 1 and 1 <= n <= 1_000_000 for w, n in self.filters)
-            require_setting(in_range, "filters", self.filters, "pairs of numbers from 1 to 1,000,000")
-            limit = self.max_characters_per_token
-            least = "at least 3: begin of word, one character, end of word"
-            require_setting(limit >= 3, "max_characters_per_token", limit, least)
-            require_setting(
-                widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token, {limit}"
-            )
-            require_setting(self.character_dim >= 1, "character_dim", self.character_dim, "at least 1")
-            if self.characters == "bytes":
-                require_setting(
-                    self.num_characters == NUM_BYTE_CHARACTERS,
-                    "num_characters",
-                    self.num_characters,
-                    f"{NUM_BYTE_CHARACTERS} for a byte-level model",
-                )
-        require_setting(
-            self.token_projection or self.token_features == self.projection_size,
-            "token_projection",
-            self.token_projection,
-            f"true, because token_features ({self.token_features}) isn't projection_size ({self.projection_size})",
-        )
+        limit, features, size = self.max_characters_per_token, self.token_features, self.projection_size
+        pairs = self.filters if self.has_characters else ((1, 1),)
+        widest = max((width for width, _ in pairs), default=0)
+        in_range = widest and all(width >= 1 and 1 <= number <= _MOST for width, number in pairs)
+        reads = self.has_characters or self.has_words
+        is_bytes = self.characters == "bytes"
+        rules = {
+            "projection_size": (size <= self.cell_size, f"at most cell_size, {self.cell_size}"),
+            "characters": (reads, "'bytes' or 'dictionary' without num_words"),
+            "word_dim": ((self.num_words > 0) == (self.word_dim > 0), "set together with num_words"),
+            "max_characters_per_token": (
+                not self.has_characters or limit >= max(3, widest),
+                f"at least 3 (begin of word, one character, end of word) and the widest of filters, {widest}",
+            ),
+            "filters": (in_range, "pairs of numbers from 1 to 1,000,000, at least one"),
+            "character_dim": (not self.has_characters or self.character_dim >= 1, "at least 1"),
+            "num_characters": (
+                not is_bytes or self.num_characters == NUM_BYTE_CHARACTERS,
+                f"{NUM_BYTE_CHARACTERS} for a byte-level model",
+            ),
+            "token_projection": (
+                self.token_projection or features == size,
+                f"true, because token_features ({features}) isn't projection_size ({size})",
+            ),
+        }
+        for name, (holds, expected) in rules.items():
+            require_setting(bool(holds), name, getattr(self, name), expected)
 
     @property
     def has_characters(self) -> bool:

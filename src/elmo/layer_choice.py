@@ -46,10 +46,7 @@ class LayerChoice:
             weights = _checked_weights(layers, num_layers)
             return cls(",".join(f"{weight:.12g}" for weight in weights), weights)
         if not -num_layers <= index < num_layers:
-            raise ConfigError(
-                f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
-                f"{num_layers - 1}: 0 is the token layer, -1 the top one."
-            )
+            raise _not_a_choice(layers, num_layers)
         return cls(str(index % num_layers), _one(index % num_layers, num_layers))
 
     @property
@@ -73,16 +70,11 @@ class LayerChoice:
 
 
 def parse_layers(text: str) -> Layers:
-    """What the command line has: "all", "average", "top", an index, or weights with commas between them."""
+    """What the command line has: a name, an index, or weights with commas between them. `LayerChoice.of` checks it."""
     try:
         return [float(part) for part in text.split(",")] if "," in text else int(text)
     except ValueError:
-        if text in NAMES:
-            return text
-    raise ConfigError(
-        f"layers is {text!r}, which chooses no layers. Use {', '.join(NAMES)}, an index such as 0 or -1, or one weight "
-        "for each layer, such as 0.2,0.3,0.5."
-    )
+        return text
 
 
 def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
@@ -114,17 +106,15 @@ def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
     try:
         weights = tuple(float(weight) for weight in layers)
     except (TypeError, ValueError, OverflowError):
-        raise _not_a_choice(layers, num_layers) from None
+        weights = ()
     if len(weights) != num_layers or not all(map(math.isfinite, weights)):
-        raise ConfigError(
-            f"layers has {len(weights)} weights, but the model has {num_layers} layers. Give one "
-            "finite weight for each, the token layer's first."
-        )
+        raise _not_a_choice(layers, num_layers)
     return weights
 
 
 def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
     return ConfigError(
-        f"layers is {layers!r}, which chooses no layers. Use 'all', 'average', 'top', an index up to {num_layers - 1}, "
-        f"or a list of {num_layers} weights."
+        f"layers is {layers!r:.200}, but the model has {num_layers} layers. Use 'all', 'average', 'top', an index from "
+        f"{-num_layers} to {num_layers - 1} (0 is the token layer, -1 the top one), or {num_layers} finite weights, "
+        "such as 0.2,0.3,0.5 on the command line."
     )

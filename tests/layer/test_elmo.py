@@ -355,11 +355,11 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     [
         ({"num_mixes": 0}, "num_mixes must be a whole number from 1 to 1,000 .got 0"),
         ({"dropout": 1.5}, "dropout must be a probability.*got 1.5"),
-        ({"layers": (0.0, 1.0)}, "layers has 2 weights, but the model has 3 layers"),
+        ({"layers": (0.0, 1.0)}, r"layers is \(0.0, 1.0\), but the model has 3 layers"),
         ({"layers": "all"}, "a mix is one vector per token"),
         ({"layers": (1.0, -1.0, 0.0)}, "weights are 0 or more"),
         ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
-        ({"layers": "botom"}, "layers is 'botom', which chooses no layers"),
+        ({"layers": "botom"}, "layers is 'botom', but the model has"),
         ({"layers": 3}, "the model has 3 layers"),
     ],
 )

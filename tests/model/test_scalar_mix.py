@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.errors import ConfigError
 from elmo.model.scalar_mix import ScalarMix, normalize
 
 
@@ -90,8 +89,3 @@ def test_layer_norm_of_a_large_batch_in_float16_equals_that_in_float32():
     found, expected = normalize(layers, mask, 1e-13), normalize(layers.float(), mask, 1e-13)
     assert found.dtype == torch.float16
     assert (found - expected).abs().max() <= 2**-11 * expected.abs().max()  # half of the last bit
-
-
-def test_as_many_weights_as_layers_are_needed():
-    with pytest.raises(ConfigError, match="given 2 weights, but the biLM has 3 layers"):
-        ScalarMix(3, raw_weights=(0.0, 1.0))

@@ -72,12 +72,12 @@ def test_word_vectors_alone_may_go_without_projection():
 
 
 def test_missing_ids_are_named():
-    with pytest.raises(ConfigError, match="character_ids is None, but this model reads it"):
+    with pytest.raises(ConfigError, match="character_ids is None, but this model takes"):
         encoder()(None)
-    with pytest.raises(ConfigError, match="word_ids is None, but this model reads it"):
+    with pytest.raises(ConfigError, match="word_ids is None, but this model takes"):
         encoder(num_words=5, word_dim=3)(character_ids())
 
 
 def test_ids_of_another_width_are_refused():
-    with pytest.raises(ConfigError, match="has 50 characters per token in .*, this model takes 20"):
+    with pytest.raises(ConfigError, match=r"shape \(8, 50\), .* and shape \(..., 20\)"):
         encoder(max_characters_per_token=20)(character_ids())

@@ -28,10 +28,9 @@ def test_any_name_is_answered_if_all_are_allowed(new_client):
     assert new_client(hosts=["*"]).get("/health", headers={"Host": "evil.example"}).status_code == 200
 
 
-@pytest.mark.parametrize("hosts", ["example.org", ["example.org:8000"], ["http://example.org"], ["a b"], [""]])
-def test_a_host_that_no_request_could_be_addressed_to_is_refused(hosts):
-    with pytest.raises(ConfigError, match="host"):
-        ServeSettings(hosts=hosts)
+def test_one_host_in_place_of_a_list_is_refused():
+    with pytest.raises(ConfigError, match="hosts must be a list of names"):
+        ServeSettings(hosts="example.org")
 
 
 @pytest.mark.parametrize("host", ["[::1]", "::1", "0:0::1"])

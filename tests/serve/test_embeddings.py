@@ -82,10 +82,6 @@ def test_the_server_can_have_another_tokenizer(new_client, embedder):
     assert np.array_equal(found, embedder.embed([["mat."]], "average", pool="mean"))
 
 
-def test_dimensions_may_be_those_of_the_model(client, embedder):
-    assert asked(client, input="a", dimensions=embedder.layer_dim).status_code == 200
-
-
 def test_a_text_longer_than_a_batch_is_computed(new_client, embedder):
     words = ["cat", "mat", "the"] * 40
     found = vectors(asked(new_client(max_batch_tokens=16), input=[words, "the cat", words]))

@@ -61,20 +61,10 @@ def test_a_file_of_keys_has_one_in_each_line(tmp_path):
     path = tmp_path / "keys"
     path.write_text("# ours\n  a-key-of-this-server \n\nanother-key-of-this-server\r\n")
     assert read_keys(path) == ("a-key-of-this-server", "another-key-of-this-server")
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "has no keys"),
-        (b"# none\n", "has no keys"),
-    ],
-)
-def test_a_file_without_keys_is_refused(tmp_path, content, words):
-    path = tmp_path / "keys"
-    path.write_bytes(content)
-    with pytest.raises(ConfigError, match=words):
-        read_keys(path)
+    for content in ("", "# none\n"):
+        path.write_text(content)
+        with pytest.raises(ConfigError, match="has no keys"):
+            read_keys(path)
 
 
 def test_what_is_being_answered_is_finished_before_the_server_ends(running, models, hold):

@@ -37,12 +37,6 @@ def test_models_are_listed(client):
     assert client.models.list().data[0].owned_by == "elmo"
 
 
-def test_integers_as_langchain_sends_them_are_refused_with_the_way_out(client):
-    with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length=False") as refused:
-        client.embeddings.create(model="tiny", input=[[1820, 8415], [264]])
-    assert (refused.value.code, refused.value.param) == ("token_ids", "input")
-
-
 def test_keys_are_those_of_its_header(running, models):
     with running(models, ServeSettings(api_keys=["a-key-of-this-server"])) as live:
         right = openai.OpenAI(base_url=f"{live.url}/v1", api_key="a-key-of-this-server", max_retries=0)

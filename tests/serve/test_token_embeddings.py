@@ -37,11 +37,6 @@ def test_spans_are_the_places_of_the_tokens_in_the_text(client, tokenizer):
     assert ("'s" in row["tokens"]) == (tokenizer == "unicode")
 
 
-def test_the_same_word_twice_has_two_places(client):
-    (row,) = rows(client, input="cat cat at cat")
-    assert row["spans"] == [[0, 3], [4, 7], [8, 10], [11, 14]]
-
-
 def test_tokens_have_no_places(client):
     (row,) = rows(client, input=[["the", "cat"]])
     assert (row["tokens"], row["spans"]) == (["the", "cat"], None)

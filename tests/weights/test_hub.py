@@ -134,8 +134,9 @@ def test_a_pair_is_two_files_that_exist(tmp_path):
     assert resolve((str(options), weights)) == (options, weights)
     with pytest.raises(WeightFileError, match="weights.hdf5: there is no such file"):
         read((options, weights))
-    with pytest.raises(ConfigError, match="a pair is two paths"):
-        resolve((options, weights, weights))
+    for pair in ((options, weights, weights), (None, None), ("options.json", 3)):
+        with pytest.raises(ConfigError, match="a pair is two paths"):
+            resolve(pair)
 
 
 def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to_put_them(tmp_path):
@@ -163,12 +164,6 @@ _NO_HUB_IDS = ["nope", "no/such/path", "./nope", "/org/name", "../org", "a b/c",
 def test_anything_else_lists_the_bundled_models_and_asks_no_network(bundled, model, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail("asked the network"))
     with pytest.raises(WeightFileError, match="there is no such file or folder.*Bundled models: small-en"):
-        resolve(model)
-
-
-@pytest.mark.parametrize("model", [(None, None), ("options.json", 3)])
-def test_a_pair_of_anything_but_paths_is_a_config_error(model):
-    with pytest.raises(ConfigError, match="a pair is two paths"):
         resolve(model)
 
 

@@ -82,13 +82,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _content(path: Path, limit: int) -> bytes:
-    try:
+    with readable(path, ConfigError, f"Check the spelling and the file. {paths_count_from()}."):
         return read_bytes(path, limit=limit)
-    except OSError as error:
-        why = f"can't be read: {error.strerror or error}. Check the file."
-        if isinstance(error, FileNotFoundError):
-            why = f"there is no such file. {paths_count_from()}; check the spelling."
-        raise ConfigError(f"{path}: {why}") from None
 
 
 def write_json(path: Path, values: Mapping[str, Any], *, indent: int | None = 2) -> None:

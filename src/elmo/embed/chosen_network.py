@@ -1,12 +1,13 @@
 """Which network computes a model: the engine or torch, on which device, with factors of which type."""
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from elmo.embed.network import EngineNetwork, Network
 from elmo.engine.engine import Engine
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.kinds import ComputeType
+from elmo.setting_checks import require_value
 from elmo.weights.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -35,17 +36,13 @@ def chosen_type(dtype: str, device: str) -> ComputeType:
 
     Raises ConfigError for an unknown type, and for int8 on anything but a CPU: there are no such products there.
     """
+    require_value("dtype", dtype, ComputeType | Literal["auto"])
     if dtype == "auto":
         return "bfloat16" if _is_fast_in_bfloat16(device) else "float32"
     if dtype == "int8" and device != "cpu":
         raise ConfigError(
             f"dtype is 'int8', but the device is {device!r}, which would only imitate it in float32, more slowly "
             "than float32 itself. Use bfloat16 (or auto) there, or a CPU (device='cpu', --device cpu) for int8."
-        )
-    if dtype not in get_args(ComputeType):
-        raise ConfigError(
-            f"dtype is {dtype!r}, but products are computed in: {', '.join(get_args(ComputeType))}; or auto, which "
-            "takes the fastest that changes next to nothing. Choose one of them."
         )
     return dtype  # type: ignore[return-value]
 

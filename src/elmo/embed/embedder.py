@@ -163,7 +163,6 @@ class Embedder:
             files = hub.resolve(model)
             checkpoint = formats.read(files, with_softmax=False, narrow=True)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
-        require_warm_state(state, warm_state)
         network = checkpoint if place == "cpu" else in_torch(checkpoint, place)
         embedder = cls(
             network,

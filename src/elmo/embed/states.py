@@ -65,17 +65,11 @@ class RowStates:
             old_part[:, used] = new_part[:, used]
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
-        """Forgets some rows, or all."""
+        """Forgets some rows, or all. IndexError for a row that no batch had."""
         if rows is None:
             self._state = zero_state(self._config, 0)
             return
-        rows = list(rows)  # an iterator is used up by the check
-        for row in rows:
-            if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < self.num_rows:
-                raise ConfigError(
-                    f"row {row!r} can't be reset: {self.num_rows} rows are remembered, counted from 0. "
-                    "Rows appear with the first batch that has them; reset() forgets all."
-                )
+        rows = list(rows)
         for part in self._state:
             part[:, rows] = 0
 

@@ -144,7 +144,6 @@ class BiLM(nn.Module):
         self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None = None
     ) -> Float[Tensor, "*shape projection"]:
         """The context-insensitive token representation of each token; boundaries are ordinary tokens here."""
-        self.token_encoder.require_ids(character_ids, word_ids)
         shaped = word_ids if character_ids is None else character_ids[..., 0]
         assert shaped is not None  # every model reads one of them at least
         characters = None if character_ids is None else character_ids.reshape(-1, character_ids.shape[-1])
@@ -230,9 +229,8 @@ class BiLM(nn.Module):
         self, character_ids: Int[Tensor, "batch tokens characters"] | None, word_ids: Int[Tensor, "batch tokens"] | None
     ) -> DistinctTokens:
         """Ids as `forward` takes them -> the distinct tokens, whose vectors are computed once; checked."""
-        self.token_encoder.require_ids(character_ids, word_ids)
+        self.token_encoder.require_ids(character_ids, word_ids, looks=True)
         ids = self._columns(character_ids, word_ids)
-        self._require_known(ids)
         lengths = _lengths(ids)
         begin, end = (
             row.expand(len(ids), 1, -1) for row in self._columns(*self._ids_of(self.token_map.boundary_tokens))
@@ -246,18 +244,6 @@ class BiLM(nn.Module):
         else:
             places = torch.arange(len(flat), device=flat.device)
         return DistinctTokens(*self._parts(flat), places.view(ids.shape[:2]), lengths + 2)
-
-    def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
-        """An id without a row would end the whole process on a GPU, without naming the id."""
-        limits = (self.config.num_characters, self.config.num_words)
-        for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
-            if ids is None or not ids.numel() or not has_values(ids):
-                continue
-            if not 0 <= int(ids.min()) <= int(ids.max()) < limit:
-                raise ConfigError(
-                    f"there is {kind} id {int(ids.min()) if int(ids.min()) < 0 else int(ids.max())}, but this model "
-                    f"knows 0 to {limit - 1}. Make the ids with this model's own character_ids() or TokenMap."
-                )
 
     def _ids_of(
         self, tokens: Sequence[str]

@@ -14,8 +14,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import ConfigError
 from elmo.layer_choice import Layers, mix_weights
+from elmo.setting_checks import require_value
 
 LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
@@ -53,19 +53,9 @@ class ScalarMix(nn.Module):
         `forward` must hold those positions. "token" is over a position's own dimensions.
         """
         super().__init__()
+        require_value("layer_norm", layer_norm, LayerNorm)
         layer_norm = "boundaries" if layer_norm is True else layer_norm
-        if layer_norm is not False and layer_norm not in _EPSILONS:
-            raise ConfigError(
-                f"layer_norm must be False, 'boundaries' (AllenNLP's, also True), 'words' (bilm-tf's) or 'token' (each "
-                f"by itself), not {layer_norm!r}: they differ in the positions that their statistics cover. "
-                "False is the usual choice."
-            )
         start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]
-        if len(start) != num_layers:
-            raise ConfigError(
-                f"a mix was given {len(start)} weights, but the biLM has {num_layers} layers, the token layer "
-                "included. Pass one weight per layer."
-            )
         self.layer_norm: Literal["boundaries", "words", "token", False] = layer_norm
         self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)

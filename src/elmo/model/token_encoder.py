@@ -15,6 +15,7 @@ from torch.nn import functional
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.ops.char_cnn import CharacterVectors, activate, best_windows, character_vectors
+from elmo.ops.tracing import has_values
 
 
 class Highway(nn.Module):
@@ -101,25 +102,32 @@ class TokenEncoder(nn.Module):
         self,
         character_ids: Int[Tensor, "*shape characters"] | None,
         word_ids: Int[Tensor, "*shape"] | None,
+        *,
+        looks: bool = False,
     ) -> None:
-        """Raises ConfigError unless the ids this model reads are there, as many per token as it takes."""
+        """Raises ConfigError unless the ids this model reads are there, and as many per token as it takes.
+
+        `looks`: and known to it. An id without a row would end the whole process on a GPU, without naming the id, but
+        to look at a GPU's ids makes the host wait for it.
+        """
         config = self.config
-        for name, ids, is_read in (
-            ("character_ids", character_ids, config.has_characters),
-            ("word_ids", word_ids, config.has_words),
+        for kind, ids, rows, width in (
+            ("character", character_ids, config.num_characters if config.has_characters else 0, True),
+            ("word", word_ids, config.num_words, False),
         ):
-            if is_read and ids is None:
-                raise ConfigError(f"{name} is None, but this model reads it. Make the ids with the model's TokenMap.")
-        if (
-            config.has_characters
-            and character_ids is not None
-            and (character_ids.shape[-1] != config.max_characters_per_token or character_ids.dtype in _NARROW)
-        ):
-            raise ConfigError(
-                f"character_ids has {character_ids.shape[-1]} characters per token in {character_ids.dtype}, this "
-                f"model takes {config.max_characters_per_token}, in torch.int16 or wider. Make the ids with this "
-                "model's own character_ids()."
-            )
+            found = "None"
+            if rows and ids is not None:
+                fits = not width or (ids.shape[-1] == config.max_characters_per_token and ids.dtype not in _NARROW)
+                seen = (int(ids.min()), int(ids.max())) if looks and ids.numel() and has_values(ids) else (0, 0)
+                if fits and 0 <= seen[0] <= seen[1] < rows:
+                    continue
+                found = f"{ids.dtype} of shape {tuple(ids.shape)}, from {seen[0]} to {seen[1]}"
+            if rows:
+                characters = f" and shape (..., {config.max_characters_per_token})" if width else ""
+                raise ConfigError(
+                    f"{kind}_ids is {found}, but this model takes ids from 0 to {rows - 1}, of torch.int16 or wider"
+                    f"{characters}. Make the ids with this model's own character_ids() or TokenMap."
+                )
 
     def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:
         widths = [one.weight.shape[2] for one in self.convolutions if isinstance(one, Convolution)]

@@ -7,12 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from elmo.errors import ConfigError
 from elmo.serve.answers import Refusal, invalid
 from elmo.serve.models import ServedModel
 from elmo.serve.settings import ServeSettings
@@ -26,13 +25,13 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 R = TypeVar("R")
 Text = str | list[str]
 """A text, or its tokens."""
-Input = str | list[Text]
+Input = str | Annotated[list[Text], msgspec.Meta(min_length=1)]
 """One text, or several texts or lists of tokens."""
 
 # Characters, and tokens of lists, that are read in the event loop.
 _LONG = 20_000
 _LOG = logging.getLogger("elmo.serve")
-TOKENIZERS = ("auto", "unicode", "whitespace")
+Tokenizer = Literal["auto", "unicode", "whitespace"]
 
 Span = tuple[int, int]
 """First character and the one after the last, both counted from 0 in Unicode code points, as Python counts."""
@@ -45,13 +44,12 @@ class TextRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
-    tokenizer: str | None = None
+    tokenizer: Tokenizer | None = None
     """How texts are split into tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 async def read_json(request: Request, expected: type[R], settings: ServeSettings) -> R:
     """The body as an `expected`, a msgspec Struct. Raises Refusal for anything else."""
-    _require_json(request)
     body = (await _body(request, settings)).removeprefix(codecs.BOM_UTF8)  # as Windows programs write it
     try:
         return msgspec.json.decode(body, type=expected)
@@ -65,22 +63,11 @@ async def read_json(request: Request, expected: type[R], settings: ServeSettings
         ) from None
 
 
-def _require_json(request: Request) -> None:
-    media_type = request.headers.get("content-type", "")
-    if media_type.partition(";")[0].strip().lower() != "application/json":
-        raise Refusal(
-            415,
-            f"the body's type is {media_type[:100]!r}, but only JSON is read. Send the header 'Content-Type: "
-            "application/json'.",
-            "unsupported_media_type",
-        )
-
-
 async def _body(request: Request, settings: ServeSettings) -> bytes:
     """The whole body; counted as it comes, because Content-Length may be missing or wrong."""
     most, chunks, size = settings.max_body_bytes, [], 0
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:20]) > most:
+    if declared.isdecimal() and int(declared[:20]) > most:  # before any of it comes
         raise too_large(most)
     try:
         async with asyncio.timeout(settings.body_seconds):
@@ -157,11 +144,9 @@ class ReadTexts:
 def listed(given: str | Sequence[Text], name: str, settings: ServeSettings) -> dict[str, Text]:
     """One text or several, of the field `name`, each by the name that messages use: "input", or "input[0]" ...
 
-    Raises Refusal (400) for no text, and for more than the settings allow.
+    Raises Refusal (400) for more than the settings allow.
     """
     texts: list[Text] = [given] if isinstance(given, str) else list(given)
-    if not texts:
-        raise invalid(f"{name} is an empty list, so there is nothing to embed. Send at least one text.", name, "empty")
     if len(texts) > settings.max_inputs:
         raise invalid(
             f"{name} has {len(texts):,} texts, but at most {settings.max_inputs:,} are taken at a time. Send them in "
@@ -224,7 +209,7 @@ def _read(
             raise _too_many(name, settings)
         room -= len(tokens)
         if isinstance(text, list):
-            _require_tokens(text, name)
+            checked_sentence(text, name)
         sentences.append(tokens)
         spans.append(None if placed is None else [_span(*span) for span in placed.spans.tolist()])
     return ReadTexts(sentences, spans, reader.look(list(texts.values()), sentences, reading, _LOG.warning))
@@ -236,22 +221,8 @@ def _span(start: int, stop: int) -> Span | None:
 
 def tokenize_by(name: str | None, settings: ServeSettings) -> tuple[str, Tokenize]:
     """The tokenizer that a request names, or the server's own; a request can't name code ("module:function")."""
-    if name is None or name == settings.tokenizer:
-        return settings.tokenizer, named_tokenizer(settings.tokenizer)
-    if name not in TOKENIZERS:
-        raise invalid(
-            f"tokenizer is {name[:100]!r}, but this server has {', '.join(TOKENIZERS)}. Use one of them, or send lists "
-            "of tokens.",
-            "tokenizer",
-        )
+    name = name or settings.tokenizer
     return name, named_tokenizer(name)
-
-
-def _require_tokens(tokens: list[str], name: str) -> None:
-    try:
-        checked_sentence(tokens, name)
-    except ConfigError as error:
-        raise invalid(str(error), _field(name)) from None
 
 
 def _field(name: str) -> str:

@@ -20,7 +20,7 @@ from elmo.version import __version__
 _COMPONENT = "#/components/schemas/{name}"
 # What every request can meet (400: the Host header; 401, 403: the gate), and what every body can.
 _ALWAYS = (400, 401, 403)
-_OF_BODIES = (404, 408, 413, 415)
+_OF_BODIES = (404, 408, 413)
 _COMPUTED = (429, 503)
 
 
@@ -60,7 +60,7 @@ OPERATIONS = (
             embeddings.Embeddings,
             embeddings.EmbeddingsRequest,
             encodings.VECTORS,
-            (406, *_COMPUTED),
+            _COMPUTED,
         )
         for path in ("/v1/embeddings", "/embeddings")
     ),
@@ -71,7 +71,7 @@ OPERATIONS = (
         embeddings.TokenEmbeddings,
         embeddings.TokenEmbeddingsRequest,
         encodings.VECTORS,
-        (406, *_COMPUTED),
+        _COMPUTED,
     ),
     Operation(
         "/v1/substitutes",

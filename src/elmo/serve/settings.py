@@ -66,12 +66,7 @@ class ServeSettings(ServeLimits):
 
 
 def _as_requests_have_it(host: str) -> str:
-    """In small letters, an address of version 6 in brackets. ConfigError for what is no name, or more than one."""
+    """In small letters, an address of version 6 in brackets."""
     with suppress(ValueError):
         return f"[{IPv6Address(host.strip('[]'))}]"
-    if not host or any(sign in host for sign in ":/ "):
-        raise ConfigError(
-            f"the host {host!r} is not a mere name or address, so no request could be addressed to it. Leave out its "
-            "scheme, port and path: example.org"
-        )
     return host.lower()

@@ -94,6 +94,6 @@ def require_agreement(
             there, asked = (shown(one[name]) if name in one else "none" for one in (found, wanted))
             raise WeightFileError(
                 f"{file}: {kind} {shown(name, 99)} has shape {there}, but {asked_by} asks for {asked}: these files "
-                f"belong to different models, or one is incomplete. Pass the matching {asked_by.removeprefix('the ')}; 'elmo "
-                "inspect' shows what a file has."
+                f"belong to different models, or one is incomplete. Pass the matching {asked_by.removeprefix('the ')}; "
+                "'elmo inspect' shows what a file has."
             )

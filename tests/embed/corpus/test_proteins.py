@@ -124,8 +124,6 @@ def test_compressed_hdf5_has_the_same_numbers_in_less_space(embedder, fasta, tex
                 assert small[name].compression == ("gzip" if small[name].size else None)
             stored = [sum(file[name].id.get_storage_size() for name in datasets) for file in (plain, small)]
             assert stored[1] < stored[0]
-    with pytest.raises(ConfigError, match="compress is for HDF5, but .* will be npy"):
-        embed_corpus(embedder, path, tmp_path / "v.npy", compress=True)
 
 
 def test_an_id_in_two_files_and_text_beside_proteins_are_refused(embedder, fasta, text, tmp_path):

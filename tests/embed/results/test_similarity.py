@@ -48,11 +48,10 @@ def test_single_vectors_count_as_rows_and_equal_ones_come_in_order():
 
 def test_what_makes_no_sense_is_refused(embedder):
     for call, message in (
-        (lambda: similarity(embedder.embed([["a"], ["b", "c"]])), "a must be .*got list.*pool='mean'"),
         (lambda: similarity(np.zeros((2, 3, 4))), r"got \(2, 3, 4\).*one layer"),
-        (lambda: similarity(np.zeros((2, 3)), np.zeros((2, 4))), r"b must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
-        (lambda: similarity([]), r"a must have the shape \(rows, dim\) \(got \(0,\)\)"),
-        (lambda: similarity([[np.nan]]), "not finite"),
+        (lambda: similarity(np.zeros((2, 3)), np.zeros((2, 4))), r"b must be .* \(rows, 3\) \(got \(2, 4\)\)"),
+        (lambda: similarity([]), r"a must be finite .* \(rows, dim\) \(got \(0,\)\).*pool='mean'"),
+        (lambda: similarity([[np.nan]]), "with NaN or inf"),
         (lambda: nearest([[1.0]], [[1.0]], k=0), "k must be at least 1 .got 0"),
         (lambda: nearest([[1.0]], [[1.0]], k=True), "k must be a whole number .*got True"),
     ):
@@ -90,10 +89,9 @@ def test_what_maxsim_makes_no_sense_of_is_refused(embedder):
     one = np.ones((2, 3), np.float32)
     for call, message in (
         (lambda: maxsim(one, [one]), r"queries\[0\] must have the shape \(tokens, dim\).*got \(3,\).*\[array\]"),
-        (lambda: maxsim([np.float32(1)], [one]), r"queries\[0\] must have the shape \(tokens, dim\)"),
-        (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] must have the shape .*one layer"),
-        (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] must have the shape \(rows, 3\) \(got \(2, 4\)\)"),
-        (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] has values that are not finite"),
+        (lambda: maxsim([one], embedder.embed(["a b"])), r"documents\[0\] must be finite .*one layer"),
+        (lambda: maxsim([one], [np.ones((2, 4))]), r"documents\[0\] must be finite .*\(got \(2, 4\)\)"),
+        (lambda: maxsim([one], [one * np.inf]), r"documents\[0\] must be finite .*with NaN or inf"),
     ):
         with pytest.raises(ConfigError, match=message):
             call()

@@ -136,7 +136,7 @@ def test_a_text_file_of_another_run_is_noticed(embedder, raw, tmp_path):
     beside.write_text(content.replace("[", "", 1), encoding="utf-8")
     with (
         read_vectors(tmp_path / "v.npy") as vectors,
-        pytest.raises(TextError, match=r"text.jsonl: is not a file of vectors, or"),
+        pytest.raises(TextError, match=r"text.jsonl: can't be used"),
     ):
         vectors.row(0)
 

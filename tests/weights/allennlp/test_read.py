@@ -171,7 +171,8 @@ def test_mix_ups_of_two_models_name_dataset_and_both_shapes(written):
         read_folder(written)
     assert str(error.value).endswith(
         f"weights.hdf5: dataset '{LAYER}/W_0' has shape (8, 24), but options.json asks for (8, 32): these files "
-        "belong to different models, or one is incomplete. Pass the matching options.json; 'elmo inspect' shows what a file has."
+        "belong to different models, or one is incomplete. Pass the matching options.json; 'elmo inspect' "
+        "shows what a file has."
     )
 
 

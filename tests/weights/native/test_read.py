@@ -323,15 +323,12 @@ def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_check
     for message, tensors in wrong.items():
         with pytest.raises(WeightFileError, match=message):
             write(replace(checkpoint, tensors=tensors), tmp_path / "model")
-    with pytest.raises(WeightFileError, match="tensor 'bias' has shape none"):
+    with pytest.raises(WeightFileError, match="softmax: tensor 'bias' has shape none"):
         write(replace(checkpoint, softmax={"weight": np.zeros((3, 4), np.float32)}), tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_warm_state_of_another_model_is_refused(tmp_path, full_checkpoint):
-    state = full_checkpoint.warm_state | {"hidden": np.ones((2, 6), np.float32)}
+    state = {"hidden": np.ones((2, 6), np.float32), "cell": np.ones((2, 12), np.float32)}
     with pytest.raises(WeightFileError, match=r"warm state: tensor 'hidden' has shape \(2, 6\), but"):
-        write(replace(full_checkpoint, warm_state=state), tmp_path / "model")
+        write(replace(checkpoint, warm_state=state), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_words_that_fit_no_line_are_refused(tmp_path, random_checkpoint):
@@ -373,14 +370,6 @@ def test_a_full_disk_leaves_nothing_and_keeps_the_old_model(tmp_path, random_che
         signal.signal(signal.SIGXFSZ, handler)
     assert sorted((path.name, path.read_bytes()) for path in (tmp_path / "model").iterdir()) == before
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_too_little_room_is_noticed_before_writing(tmp_path, random_checkpoint, monkeypatch):
-    usage = atomic.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(atomic.shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    with pytest.raises(OutputError, match="not enough disk space. [0-9]+ bytes are needed, 1000 are free"):
-        write(random_checkpoint(), tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("step", "at_call"), [("fsync", 2), ("rename", 1), ("rename", 2)])

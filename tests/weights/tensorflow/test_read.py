@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.weights.tensorflow.bundles import entry, message_field, number_field, table, write_bundle
 
-from elmo.errors import ElmoError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.weights import formats
 from elmo.weights.hub import resolve
 from elmo.weights.soundness import require_sound
@@ -47,14 +47,12 @@ def assert_equal(bundle: TensorBundle, arrays: dict[str, np.ndarray]) -> None:
         assert np.array_equal(bundle[name], array), name
 
 
-@pytest.mark.parametrize("settings", [{}, {"num_shards": 1}, {"entries_per_block": 1}, {"entries_per_block": 99}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"num_shards": 1}, {"entries_per_block": 1}, {"entries_per_block": 99}, {"big_endian": True}],
+)
 def test_every_tensor_comes_back(tmp_path, arrays, settings):
     write_bundle(tmp_path / "m", arrays, **settings)
-    assert_equal(TensorBundle(tmp_path / "m"), arrays)
-
-
-def test_tensors_of_a_big_endian_machine_come_back(tmp_path, arrays):
-    write_bundle(tmp_path / "m", arrays, big_endian=True)
     assert_equal(TensorBundle(tmp_path / "m"), arrays)
 
 
@@ -84,24 +82,11 @@ def test_flipped_byte_in_the_data_names_the_tensor(prefix, arrays):
         bundle["scope/part_4/kernel"]
 
 
-def test_data_cut_short_names_the_tensor(prefix):
-    path = prefix.with_name("model.ckpt-7.data-00000-of-00002")
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(WeightFileError, match="tensor 'scope/part_4/kernel' does not match its checksum.*cut short"):
-        TensorBundle(prefix)["scope/part_4/kernel"]
-
-
 @pytest.mark.parametrize("size", [0, 7, 47, 48, 200, -1])
 def test_truncated_index_is_an_error(prefix, size):
     path = prefix.with_name("model.ckpt-7.index")
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(WeightFileError, match="model.ckpt-7.index: .*it ends with the bytes .* damaged, cut short"):
-        TensorBundle(prefix)
-
-
-def test_wrong_magic_number_is_an_error(prefix):
-    flip(prefix.with_name("model.ckpt-7.index"), -1)
-    with pytest.raises(WeightFileError, match="not with 57 fb 80 8b 24 75 47 db"):
         TensorBundle(prefix)
 
 
@@ -349,13 +334,6 @@ def test_latest_checkpoint_that_is_missing_is_an_error_that_lists_the_others(fol
         tensorflow.read(folder)
 
 
-def test_other_folders_are_not_recognized(tmp_path):
-    (tmp_path / "options.json").write_text("{}")
-    assert not tensorflow.recognizes(tmp_path)
-    assert not tensorflow.recognizes(tmp_path / "options.json")
-    assert not tensorflow.recognizes(tmp_path / "nowhere")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -377,15 +355,6 @@ def test_vocabulary_of_another_model_is_an_error(folder):
         tensorflow.read(folder)
     (folder / "vocab2.txt").write_text("<S>\n")
     with pytest.raises(WeightFileError, match="has 2 files vocab.*Pass vocabulary="):
-        tensorflow.read(folder)
-
-
-def test_damaged_folder_names_the_file(folder):
-    flip(folder / "model.ckpt-7.data-00000-of-00002", 100)
-    with pytest.raises(WeightFileError, match="data-00000-of-00002: tensor 'lm/char_embed' does not match"):
-        tensorflow.read(folder)
-    (folder / "options.json").unlink()
-    with pytest.raises(ElmoError, match="options.json"):
         tensorflow.read(folder)
 
 

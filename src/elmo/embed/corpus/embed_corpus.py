@@ -22,7 +22,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.results.pooling import Pool
 from elmo.embed.storage.layout import FileFormat, StoredType, format_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
-from elmo.errors import ConfigError, TextWarning
+from elmo.errors import TextWarning
 from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Progress, following
 from elmo.process.worker_pool import require_workers
@@ -98,10 +98,6 @@ def embed_corpus(
     file_format = format_of(Path(output), to)
     output = Path(output).resolve() if Path(output).is_symlink() else Path(output)  # a link is written through
     check_places(texts, output, file_format, resume=resume, force=force)
-    if compress and file_format != "hdf5":
-        raise ConfigError(
-            f"compress is for HDF5, but {output} will be {file_format}. Leave it out, or choose an output like OUT.h5."
-        )
     files = names_of_files(texts)
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
     reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
@@ -117,9 +113,7 @@ def embed_corpus(
     limits = embedder.window_limits(window)
     with folder.held() as lock, following(progress) as reported:
         _make_room(folder, file_format, resume=resume, force=force)
-        if source.given_as and folder.is_begun:
-            folder.require_input()
-        elif source.given_as:
+        if source.given_as and not folder.is_begun:
             folder.spool(source.given_as, reported)
         look = look or source.first_look()
         if own is None:  # what a function of the caller's own makes of the text isn't known here
@@ -127,7 +121,7 @@ def embed_corpus(
         source = replace(source, reading=look.reading, marks=embedder.reader.marks(plain_quotes))
         boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
         columns = TextColumns(not forget_sentences, boundaries, files, source.has_ids)
-        wanted = WantedFile(layers, pool, file_format, store, compress, columns)
+        wanted = WantedFile(layers, pool, file_format, store, compress and file_format == "hdf5", columns)
         with KeptRows(folder.path) as rows:
             planned = planned_text(source, limits, rows, reported, stop_asked)
             run = Run(embedder, planned, folder, wanted, workers, force, reported, stop_asked, lock)

@@ -1,7 +1,6 @@
 """Where a file of vectors comes from and goes to, and whether it fits: asked before a model computes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from elmo.disk.output import free_bytes, require_free, require_possible
@@ -45,22 +44,11 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
 
     `overhead`: bytes beside its numbers; `done`: bytes there already.
     """
-    free = free_bytes(folder)
-    needed = layout.num_bytes + overhead - done
-    if needed <= free:
-        return
-    choices = []
-    if layout.num_layers is not None:
-        choices.append(f"--layers average ({_size(replace(layout, num_layers=None).num_bytes + overhead)})")
-    if layout.store != "float16":
-        choices.append("--store float16")
-    advice = f"Try {' or '.join(choices)}." if choices else "Free some space, or name another disk."
-    layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
-    raise OutputError(
-        f"Not enough disk: {_size(needed)} needed for {layout.num_tokens:,} tokens ({layers}, {layout.store}), "
-        f"{_size(free)} free. {advice} The disk is that of {folder}."
-    )
-
-
-def _size(num_bytes: float) -> str:
-    return f"{num_bytes / 1e6:,.1f} MB"
+    free, needed = free_bytes(folder), layout.num_bytes + overhead - done
+    if needed > free:
+        layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
+        raise OutputError(
+            f"Not enough disk: {needed / 1e6:,.1f} MB needed for {layout.num_tokens:,} tokens ({layers}, "
+            f"{layout.store}), {free / 1e6:,.1f} MB free. Free some space there ({folder}), name another disk, or ask "
+            "for less: --layers average, --store float16."
+        )

@@ -27,7 +27,6 @@ from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.partial_folder import PartialFolder
 from elmo.embed.storage.layout import VectorLayout
-from elmo.errors import OutputError
 from elmo.process.progress.report import Count, Progress
 from elmo.process.stop_flag import stop_flag
 from elmo.shapes import Float
@@ -84,14 +83,6 @@ class VectorsFolder(PartialFolder):
             except OSError as error:
                 error.filename = error.filename or str(self.input)
                 raise
-
-    def require_input(self) -> None:
-        """OutputError if the copy of the text is missing."""
-        if not os.path.lexists(self.input):
-            raise OutputError(
-                f"{self.path}: can't be resumed: {_INPUT_FILE}, the copy of the text, is missing. Start again with "
-                "--force and without --resume."
-            )
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Notes what decides the file's content."""

@@ -97,19 +97,12 @@ def _texts(texts: Iterable[ArrayLike], name: str, dim: int | None = None) -> lis
 
 def _checked(vectors: ArrayLike, name: str, dim: int | None = None) -> Float32[np.ndarray, "rows dim"]:
     """(rows, dim) finite float32."""
-    try:
-        given = np.asarray(vectors)
-        array = np.atleast_2d(np.asarray(given, dtype=np.float32))
-    except (TypeError, ValueError):
+    array = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
+    is_fit = array.ndim == 2 and array.shape[1] and dim in (None, array.shape[1])
+    if not is_fit or not np.isfinite(array).all():
         raise ConfigError(
-            f"{name} must be an array (rows, dim) (got {type(vectors).__name__}). Vectors of sentences come from "
-            "embed(sentences, layers, pool='mean'); join the arrays of tokens with np.concatenate."
-        ) from None
-    if array.ndim != 2 or not array.shape[1] or (dim is not None and array.shape[1] != dim):
-        wanted = "(rows, dim)" if dim is None else f"(rows, {dim})"
-        raise ConfigError(
-            f"{name} must have the shape {wanted} (got {given.shape}). Choose one layer, as with layers='average'."
+            f"{name} must be finite vectors of the shape (rows, {dim or 'dim'}) (got {np.shape(vectors)}"
+            f"{', with NaN or inf' * bool(is_fit)}). Choose one layer, as with layers='average', or one vector per "
+            "sentence, as with pool='mean'; join the arrays of tokens with np.concatenate."
         )
-    if not np.isfinite(array).all():
-        raise ConfigError(f"{name} has values that are not finite (NaN or inf). Check how they were computed.")
     return array

@@ -109,9 +109,7 @@ def require_pyarrow(purpose: str) -> Any:
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:
     """The format of a file of vectors: the `given` one, or what its name ends in."""
-    if not path.name:
-        raise ConfigError(f"{path}: is a folder, not the name of a file of vectors. Name a file in it.")
-    if given is not None:
+    if given is not None and path.name:
         require_value("format", given, FileFormat)
         return given  # type: ignore[return-value]
     if path.suffix.lower() not in _SUFFIXES:

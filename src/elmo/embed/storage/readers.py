@@ -4,7 +4,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 
 from elmo.disk.arrays import ArraysError, mapped
+from elmo.disk.bounded import understood
 from elmo.disk.json_file import read_record
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.storage.layout import (
@@ -24,7 +25,7 @@ from elmo.embed.storage.layout import (
     require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, read_protein, row_of_arrow, row_of_json
-from elmo.errors import ElmoError, TextError
+from elmo.errors import TextError
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
 
@@ -34,15 +35,11 @@ if TYPE_CHECKING:
 _TEXT_COLUMNS = ("id", "line", "sentence", "file", "tokens", "starts", "ends")
 
 
-@contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+def _damage_told(path: Path) -> AbstractContextManager[None]:
     """Makes a TextError of what a library raises at a damaged file."""
-    try:
-        yield
-    except ElmoError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
+    return understood(
+        path, TextError, "It is no file of vectors, or damaged. Embed the text again.", OSError, RuntimeError
+    )
 
 
 class StoredVectors(Sequence[np.ndarray]):
@@ -195,8 +192,6 @@ class _NpyVectors(StoredVectors):
         self.path = path
         suffixes = (OFFSETS_SUFFIX, METADATA_SUFFIX, TEXT_SUFFIX)
         offsets, metadata, self._text_file = (path.with_name(path.name + suffix) for suffix in suffixes)
-        if not offsets.is_file():
-            raise TextError(f"{offsets}: is missing, and without it the rows of {path} can't be separated. Copy both.")
         self._numbers = mapped(path)
         self._offsets = np.array(mapped(offsets, "int64", (None,)))
         steps = np.diff(self._offsets, prepend=0, append=len(self._numbers))
@@ -239,8 +234,7 @@ class _ParquetVectors(StoredVectors):
         self._file = arrow.parquet.ParquetFile(arrow.OSFile(os.fsencode(path)))  # a text would have to be UTF-8
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
-        if (column := "vector" if self.is_pooled else "vectors") not in self._file.schema_arrow.names:
-            raise ValueError(f"it has no column {column!r}")
+        _ = self._file.schema_arrow.field("vector" if self.is_pooled else "vectors")  # KeyError in a file of others
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._lock = ThreadLock()  # pyarrow crashes if two threads read from one file

@@ -104,7 +104,7 @@ _SIGNATURES = {
 _TEXTS = ("elmo_instructions", "elmo_source_hash")
 _NOTHING = ("elmo_leave", "elmo_peak", "elmo_read")
 _READ_AT_ONCE = 256  # bytes
-_BYTES = arguments(array="uint8 bytes")
+_BYTES = arguments(array=f"uint8 {_READ_AT_ONCE}*blocks")
 _ARRIVALS = arguments(arrivals="int32 team 16")
 
 
@@ -184,11 +184,7 @@ class Library:
         """Reads all bytes of an array, a multiple of 256 of them."""
         sizes: dict[str, int] = {}
         (place,) = addresses_of("elmo_read", _BYTES, [array], sizes, of_numpy)
-        if sizes["bytes"] % _READ_AT_ONCE:
-            raise ConfigError(
-                f"array has {sizes['bytes']} bytes, but elmo_read reads {_READ_AT_ONCE} at once. Pass a multiple."
-            )
-        self.functions.elmo_read(sizes["bytes"], place)
+        self.functions.elmo_read(_READ_AT_ONCE * sizes["blocks"], place)
 
     def leave(self, arrivals: np.ndarray, rank: int) -> None:
         """No thread of a team waits any more for this one."""

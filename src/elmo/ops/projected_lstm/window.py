@@ -15,7 +15,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from elmo.config import LSTMSettings
-from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.product import product, repeated_factor
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
@@ -43,13 +42,6 @@ def projected_lstm_window(
     projection the outputs are those of the cells, which are rounded like a factor. Gradients can't be taken twice.
     """
     native_passes.require_alike(inputs=inputs, hidden=hidden, cell=cell, **weights._asdict())
-    batch, sizes = inputs.shape[1], (weights.recurrent_weight.shape[1], weights.cell_size)
-    for name, state, size in zip(("hidden", "cell"), (hidden, cell), sizes, strict=True):
-        if state.shape != (batch, size):
-            raise ConfigError(
-                f"{name} has the shape {tuple(state.shape)}, but these inputs and weights need ({batch}, {size}): a "
-                "row for each row of the batch. Pass the state of the same rows and layer."
-            )
     weights = weights._replace(bias=weights.bias_with_forget(settings.forget_bias))
     return _Window.apply(inputs, hidden, cell, *weights, settings, keep, product_dtype)
 

@@ -22,8 +22,9 @@ from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 
 _MOST_JSON_NUMBERS = 1 << 21
-# Texts with one vector each may have more tokens: their vectors are pooled batch by batch.
-_MOST_TOKEN_VECTORS = 8192
+# 8,192 tokens in three layers of the published size. Texts with one vector each may have more: they are pooled batch
+# by batch.
+_MOST_NUMBERS = 8192 * 3 * 1024
 # A larger answer is written in another thread, so that it doesn't hold up the others.
 _MANY_NUMBERS = 1 << 16
 
@@ -41,11 +42,11 @@ class EmbeddingsRequest(_Request):
     """What to embed, and how."""
 
     layers: str | int | list[float] = "average"
-    """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+    """"average", "top", an index (0: the token layer, -1: the top one), a weight for each layer, or "all"."""
     pool: Pool | Literal["none"] = "mean"
     """How the vectors of a text's tokens become one; "none": one vector per token."""
-    dimensions: int | None = None
-    """Refused unless it is the model's number of dimensions: vectors are not cut."""
+    dimensions: None = None
+    """Of OpenAI's API, where it cuts vectors: null, since these lose their meaning when cut."""
     user: str | None = None
     """Ignored: names of users in OpenAI's API."""
 
@@ -72,9 +73,9 @@ class Embedding(msgspec.Struct, omit_defaults=True):
     index: int
     """Which of the texts, from 0."""
     embedding: str | Numbers
-    """(dim,); with pool "none" (tokens, dim), or (layers, tokens, dim) of all layers. A string is base64."""
+    """(dim,); with pool "none" (tokens, dim); of all layers these have one more axis in front. A string is base64."""
     shape: list[int] | None = None
-    """Shape of `embedding`; set only with pool "none"."""
+    """Shape of `embedding`, if that is more than one vector."""
     object: str = msgspec.field(default_factory=lambda: "embedding")
 
 
@@ -135,21 +136,14 @@ class _Asked:
         vectors = self.num_tokens if self.pool is None else len(self.texts.sentences)
         layers = self.model.embedder.num_layers if keeps_all else 1
         numbers = vectors * layers * self.model.embedder.layer_dim
-        if as_text and numbers > _MOST_JSON_NUMBERS:
+        most = _MOST_JSON_NUMBERS if as_text else _MOST_NUMBERS
+        if numbers > most:
             raise invalid(
-                f"the answer would have {numbers:,} numbers, but at most {_MOST_JSON_NUMBERS:,} are written as text. "
-                "Send fewer texts, ask for fewer layers, or take them in binary: encoding_format 'base64', or the "
-                f"header 'Accept: {encodings.SAFETENSORS}'.",
+                f"the answer would have {numbers:,} numbers, but at most {most:,} are written{' as text' * as_text}. "
+                "Send fewer texts, ask for fewer layers or one vector per text (pool 'mean'), take them in binary "
+                f"(encoding_format 'base64', or the header 'Accept: {encodings.SAFETENSORS}'), or use 'elmo embed'.",
                 "input",
                 "answer_too_large",
-            )
-        if self.pool is None and self.num_tokens > _MOST_TOKEN_VECTORS:
-            raise invalid(
-                f"the texts have {self.num_tokens:,} tokens, but at most {_MOST_TOKEN_VECTORS:,} get a vector each in "
-                "one answer. Send fewer texts at a time, ask for one vector per text (pool 'mean'), or use 'elmo "
-                "embed'.",
-                "input",
-                "too_many_tokens",
             )
 
     def result(self, array: np.ndarray) -> np.ndarray:
@@ -171,14 +165,13 @@ class _Asked:
 async def answer(request: Request) -> Response:
     deadline = service_of(request).deadline()
     body, model, texts = await _read(request, EmbeddingsRequest)
-    _require_dimensions(body.dimensions, model)
     pool, encoding = None if body.pool == "none" else body.pool, body.encoding_format or "float"
     if pool is not None:
-        _require_one_vector(body.layers, texts.sentences)
+        _require_tokens(texts.sentences)
     asked = _Asked(model, texts, body.layers, pool, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> Embedding:
-        shape = list(array.shape) if pool is None else None
+        shape = list(array.shape) if array.ndim > 1 else None
         return Embedding(index, encoded(array, encoding), shape)  # type: ignore[arg-type] - ready JSON
 
     return await _answer(request, asked, item, Embeddings)
@@ -233,23 +226,7 @@ async def _answer(
     return Response(content, media_type=media_type, headers=asked.texts.headers)
 
 
-def _require_dimensions(dimensions: int | None, model: ServedModel) -> None:
-    available = model.embedder.layer_dim
-    if dimensions not in (None, available):
-        raise invalid(
-            f"dimensions is {dimensions}, but this model's vectors have {available} and lose their meaning when "
-            "cut. Leave the field out.",
-            "dimensions",
-        )
-
-
-def _require_one_vector(layers: object, sentences: list[list[str]]) -> None:
-    if layers == "all":
-        raise invalid(
-            "layers is 'all', but an embedding is one vector. Use 'average', 'top', an index or a weight for each "
-            "layer; or pool 'none', or /v1/token_embeddings, which give all layers.",
-            "layers",
-        )
+def _require_tokens(sentences: list[list[str]]) -> None:
     for place, sentence in enumerate(sentences):
         if not sentence:
             raise invalid(

@@ -2,7 +2,7 @@
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -19,8 +19,6 @@ from elmo.text.tokenizer import marked
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
 
-_MOST_WORDS = 1000
-
 
 class SubstitutesRequest(TextRequest):
     """A sentence, and the place that is meant."""
@@ -30,7 +28,7 @@ class SubstitutesRequest(TextRequest):
     `place`, a text or a list of tokens."""
     place: int | None = None
     """Which of the tokens, from 0; null: the one in brackets."""
-    count: int = 10
+    count: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 10
     """Words of each direction, 1 to 1,000."""
 
 
@@ -76,8 +74,6 @@ async def answer(request: Request) -> Response:
             "model",
             "no_softmax",
         )
-    if not 1 <= body.count <= _MOST_WORDS:
-        raise invalid(f"count must be 1 to {_MOST_WORDS:,} (got {body.count}).", "count")
     texts, tokens, place = await _sentence(body, model, service.settings)
     predict = partial(model.substitutes, tokens, place, body.count)
     found = await service.run(request, predict, deadline, tokens=len(tokens))

@@ -32,8 +32,6 @@ class Corpus:
     """Messages about the lines that the last reading skipped."""
 
     def __post_init__(self) -> None:
-        if not self.texts:
-            raise ConfigError("no text was given, but vectors are trained on one. Name a file.")
         for text in self.texts:
             if str(text) == STDIN:
                 raise ConfigError(
