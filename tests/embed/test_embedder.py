@@ -312,12 +312,12 @@ def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, 
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        ("a plain string", r"list of sentences is needed.*list: \[text\]"),
-        (b"bytes", "list of sentences is needed"),
-        (7, "list of sentences is needed"),
+        ("a plain string", r"must be a list of sentences.*list: \[text\]"),
+        (b"bytes", "must be a list of sentences"),
+        (7, "must be a list of sentences"),
         ([["a"], ["b", 7]], r"sentences\[1\]\[1\] is 7 \(int\)"),
-        ([["a"], None], r"sentences\[1\] is None"),
-        ([b"bytes"], r"sentences\[0\] is b'bytes'"),
+        ([["a"], None], r"sentences\[1\] must be .*None"),
+        ([b"bytes"], r"sentences\[0\] must be .*b'bytes'"),
     ],
 )
 def test_what_is_no_sentence_is_named_with_its_place(embedder, sentences, message):

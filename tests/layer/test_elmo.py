@@ -369,7 +369,7 @@ def test_settings_that_make_no_sense_are_refused(tiny_bilm, settings, message):
 
 
 def test_inputs_that_make_no_sense_are_refused(elmo):
-    with pytest.raises(ConfigError, match="a list of sentences is needed"):
+    with pytest.raises(ConfigError, match="must be a list of sentences"):
         elmo("the cat")
     with pytest.raises(ConfigError, match="this model takes 50"):
         elmo(torch.ones(1, 2, 20, dtype=torch.int64))
