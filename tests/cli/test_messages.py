@@ -46,7 +46,7 @@ CASES = {
     "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
     "scores: no softmax": ("scores {}/deaf {}/text.txt", "has no softmax"),
     "substitutes: no mark": ("substitutes 'no mark'", "exactly one place must be marked"),
-    "substitutes: no word": ("substitutes '[a] b' --top 0", "--top must be at least 1 (got 0)"),
+    "substitutes: no word": ("substitutes '[a] b' --top 0", "top must be at least 1 (got 0)"),
     "substitutes: no softmax": ("substitutes {}/deaf '[a] b'", "has no softmax"),
     "embed: no layer": ("embed {}/text.txt -o {}/new.h5 --layers 7", "the model has 3 layers"),
     "embed: no such layers": ("embed {}/text.txt -o {}/new.h5 --layers upper", "layers is 'upper', but the model has"),

@@ -48,7 +48,7 @@ def test_special_words_in_the_text_are_not_counted_again():
 
 def test_a_count_that_no_word_reaches_is_refused_with_the_highest_one():
     with pytest.raises(
-        ConfigError, match=r"min_count is 1001, but the most frequent word .* 'the', has a count of 1000"
+        ConfigError, match=r"min_count must be at most 1000, the count of the first word 'the' .got 1001"
     ):
         Vocabulary.from_counts({"a": 2, "the": 1000, "<UNK>": 2000}, min_count=1001)
     assert Vocabulary.from_counts({"a": 2, "the": 1000}, min_count=1000).words == (*SPECIAL_WORDS, "the")

@@ -5,10 +5,10 @@ A verb's arguments are a dataclass, which `parsed` fills from the command line.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
-from dataclasses import Field, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import tyro
 from tyro.constructors import (
@@ -23,6 +23,7 @@ from tyro.constructors import (
 from elmo.cli.examples import EXAMPLES, examples_of
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.setting_checks import require_types
 from elmo.text.files.text_file import require_other_file
 
 A = TypeVar("A")
@@ -121,10 +122,14 @@ def parsed(
         default=default,
         registry=_registry(settings_later),
     )
-    given, hints = given_options(argv), get_type_hints(type(found), include_extras=True)
+    given = given_options(argv)
     for field in fields(found):
-        if getattr(found, field.name) == ():
-            _refuse_empty(field, hints[field.name], given, f"{program} {verb}")
+        option = f"--{field.name.replace('_', '-')}"
+        is_needed = option in given or field.default is field.default_factory is NO_DEFAULT
+        if is_needed and getattr(found, field.name) == ():  # which tyro takes
+            what = field.name.replace("_", " ")
+            raise ConfigError(f"{what}: no value was given. Add one; '{program} {verb} --help' shows what it takes.")
+    require_types(found)
     _require_own_outputs(found)
     return found
 
@@ -146,19 +151,6 @@ def _values(arguments: object) -> Iterator[tuple[str, Any]]:
     for field in fields(arguments):  # type: ignore[arg-type] - a dataclass
         value = getattr(arguments, field.name)
         yield from _values(value) if is_dataclass(value) else [(field.name, value)]
-
-
-def _refuse_empty(field: Field[Any], hint: Any, given: Collection[str], command: str) -> None:
-    """ConfigError for an argument of any number of values that has none, if it was named or is needed: tyro takes that.
-
-    `hint`: its annotation.
-    """
-    if (option := f"--{field.name.replace('_', '-')}") in given:
-        raise ConfigError(f"{option} was given without a value, so it says nothing. Add one, or leave it out.")
-    if field.default is field.default_factory is NO_DEFAULT:
-        metavar = next(it.metavar for it in hint.__metadata__ if hasattr(it, "metavar"))
-        what = next(word for word in metavar.split() if not word.startswith("["))
-        raise ConfigError(f"no {what} was given, but this command needs one. '{command} --help' shows what it takes.")
 
 
 def given_options(argv: Sequence[str]) -> list[str]:

@@ -6,14 +6,16 @@ from pathlib import Path
 
 from elmo.corpus.blocks import Block, Border
 from elmo.corpus.documents import DocumentMarks, Documents
-from elmo.errors import ElmoError, TextError
+from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine, decoded_block
 from elmo.text.files.text_file import text_name
+from elmo.text.first_look.sample import look_at
 from elmo.text.formats.form import Form
 from elmo.text.formats.json_array import array_as_lines
 from elmo.text.formats.rows import bad_line_of, rows_of
 from elmo.text.reading.as_trained import as_trained, composed
-from elmo.text.reading.settings import SentenceEnds
+from elmo.text.reading.placed import tokens_of
+from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -22,7 +24,6 @@ from elmo.text.word_list import invalid_token_reason
 # Bad lines whose message is kept; all are counted.
 BAD_LINES_LISTED = 1000
 _LINES_BETWEEN_CHECKS = 1024
-_TEXT_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,10 @@ class BlockReader:
         self.recipe = recipe
         self.check = check
         tokenize = named_tokenizer(recipe.tokenizer) if isinstance(recipe.tokenizer, str) else recipe.tokenizer
-        self.tokenize: Tokenize = tokenize if recipe.tokenizer == "whitespace" else _checked(tokenize)
+        name = tokenizer_name(recipe.tokenizer)
+        self.tokenize: Tokenize = lambda text: tokens_of(tokenize, text, block.name, name)
+        if recipe.tokenizer == "whitespace":
+            self.tokenize = str.split
         self.marks = DocumentMarks()
         self.blank_lines = 0
         self.num_bad_lines = 0
@@ -83,6 +87,13 @@ class BlockReader:
         if self.recipe.documents is not None:
             return self._marked(self._units())
         return (sentence for unit in self._units() for sentence in self._tokenized(unit))
+
+    def warnings(self) -> list[str]:
+        """What shows in the first rows that a model would learn wrongly: a model that is trained on "rain." as a word
+        never learns "rain"."""
+        tokenizer = tokenizer_name(self.recipe.tokenizer)
+        look = look_at(self._rows(), Reading(sentences=self.recipe.sentences, tokenizer=tokenizer), self.block.name)
+        return [warning.replace("auto or unicode", "unicode") for warning in look.warnings()]
 
     def _marked(self, units: Iterable[str | list[str]]) -> Iterator[list[str]]:
         by_row = self.recipe.documents == "row"
@@ -157,15 +168,7 @@ class BlockReader:
     def _tokenized(self, unit: str | list[str]) -> Iterable[list[str]]:
         if isinstance(unit, list):
             return [unit]
-        try:
-            found = [sentence for text in self._texts(unit) if (sentence := self.tokenize(text))]
-        except ElmoError:
-            raise
-        except Exception as error:
-            raise TextError(
-                f"{self.block.name}: the tokenizer {tokenizer_name(self.recipe.tokenizer)} failed at "
-                f"{unit[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or use another with --tokenizer."
-            ) from error
+        found = [sentence for text in self._texts(unit) if (sentence := self.tokenize(text))]
         if not found:
             self.blank_lines += 1
         return found
@@ -181,26 +184,13 @@ class BlockReader:
     def check_words(self, words: Iterable[str]) -> None:
         """TextError if a tokenizer gave something that a vocabulary can't hold."""
         for word in words:
-            why = invalid_token_reason(word) if isinstance(word, str) else f"is not a string but {type(word).__name__}"
-            if why:
+            if why := invalid_token_reason(word):
                 block, name = self.block, tokenizer_name(self.recipe.tokenizer)
                 raise TextError(
                     f"{block.name}, lines {block.first_line} to {block.last_line}: the tokenizer {name} gave the token "
                     f"{word!r}, which {why}. Tokens are strings without whitespace at their ends: fix the tokenizer, "
                     "or use another with --tokenizer."
                 )
-
-
-def _checked(tokenize: Tokenize) -> Tokenize:
-    """A string returned by mistake would be taken for the list of its letters."""
-
-    def checked(text: str) -> list[str]:
-        tokens = tokenize(text)
-        if not isinstance(tokens, list | tuple):
-            raise TypeError(f"it gave {type(tokens).__name__}, not a list of strings")
-        return list(tokens)
-
-    return checked
 
 
 def tokenizer_name(tokenizer: str | Tokenize) -> str:

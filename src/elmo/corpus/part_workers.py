@@ -12,6 +12,7 @@ from elmo.corpus.blocks import Block
 from elmo.corpus.parts import number_block
 from elmo.errors import ConfigError
 from elmo.process.worker_pool import WorkerDied, WorkerPool, portable
+from elmo.text.sentences import Tokenize
 
 _SECONDS_BETWEEN_CHECKS = 0.2
 
@@ -64,15 +65,15 @@ def part_maker(number: int, check: Callable[[], None], held_files: Sequence[int]
         yield PartMaker(pool, number, check)
 
 
-def check_can_travel(recipe: Recipe) -> None:
-    """ConfigError if the recipe can't be sent to another process."""
+def check_can_travel(tokenizer: str | Tokenize) -> None:
+    """ConfigError if a tokenizer can't be sent to another process."""
     try:
-        travels = getattr(recipe.tokenizer, "__module__", "") != "__main__" and bool(pickle.dumps(recipe))
+        travels = getattr(tokenizer, "__module__", "") != "__main__" and bool(pickle.dumps(tokenizer))
     except Exception:
         travels = False
     if not travels:
         raise ConfigError(
-            f"the tokenizer {tokenizer_name(recipe.tokenizer)} can't be sent to other processes, because they can't "
+            f"the tokenizer {tokenizer_name(tokenizer)} can't be sent to other processes, because they can't "
             "import it. Put it into a module and name it as 'module:function', or use one worker."
         )
 

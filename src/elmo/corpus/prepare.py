@@ -12,12 +12,13 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import BLOCK_BYTES, Block, read_blocks
 from elmo.corpus.numbering import (
     NumberedCorpus,
@@ -108,6 +109,8 @@ class _Run:
     workers: int
     stop_flag: StopFlag | None
     progress: Progress
+    warnings: list[str] = field(default_factory=list)
+    """What shows in the first lines."""
 
     def make(self, folder: Path, *, resume: bool, force: bool) -> dict[str, Any]:
         given = None if self.settings.vocabulary is None else Vocabulary.read(self.settings.vocabulary)
@@ -174,12 +177,18 @@ class _Run:
                     for block in self._each_block(blocks):
                         if block.first_line == 1 and is_stream(path):
                             recipe = self.settings.seen(block, recipe)
+                        if index == 0:
+                            self._look_at(block, recipe)
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1
             maker.finish()
         read.finish()
         return files, index
+
+    def _look_at(self, block: Block, recipe: Recipe) -> None:
+        with contextlib.suppress(ElmoError):  # what can't be read is for those who read all of it
+            self.warnings = BlockReader(block, replace(recipe, errors="skip"), self._check).warnings()
 
     def _each_block(self, blocks: Iterator[Block]) -> Iterator[Block]:
         """The blocks; a signal doesn't wait for what a pipe has yet to bring."""
@@ -201,18 +210,15 @@ class _Run:
         for split in corpus.splits.values():
             if split.tokens:
                 continue
+            names = ", ".join(text_name(file.path) for file in files if file.split == split.name) or "text held out"
             share = self.settings.valid_share
-            if share is not None and split.name in (TRAIN, VALID) and sum(s.tokens for s in corpus.splits.values()):
+            step = "Check the step that should have made them."
+            if share is not None and split.name != TEST:
                 documents = sum(corpus.splits[name].documents for name in (TRAIN, VALID))
-                raise TextError(
-                    f"of {documents} documents none with a token belongs to the {split.name} text, though the share "
-                    f"held out is {share}: they are too few or too large. Say with --documents what a document is "
-                    "(file, block or row), choose another --valid-share, or name held-out files with --valid."
-                )
-            names = ", ".join(text_name(file.path) for file in files if file.split == split.name)
+                step = f"Of {documents} documents {share} is held out: set --documents, or another --valid-share."
             raise TextError(
                 f"{names}: the {split.name} text has no token ({split.blank_lines} blank lines, {split.bad_lines} bad "
-                "ones), so there is nothing to learn from. Check the step that should have made it."
+                f"ones), so there is nothing to learn from. {step}"
             )
 
     def _finish(
@@ -241,7 +247,8 @@ class _Run:
             "types": len(words),
             "splits": reports,
             "bad_lines": corpus.bad_lines,
-            "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
+            "warnings": self.warnings
+            + text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
             + cut_warnings(reports, characters.max_kept)
             + vocabulary_warnings(vocabulary, word_counts, self.settings.least_vocab_size, given is not None),
         }

@@ -9,10 +9,10 @@ from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.process.progress.report import Progress
 from elmo.process.worker_pool import require_workers
-from elmo.setting_checks import Must, PositiveInt, from_to, require_types
+from elmo.setting_checks import Must, PositiveInt, from_to, require_setting, require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -53,8 +53,8 @@ class CorpusSettings(TextForm):
     """Use this vocabulary as it is, whatever the settings above say, instead of making one: a file (one word per line),
     or the name or folder of a model to fine-tune."""
     valid_share: Annotated[float | None, Must("above 0 and below 1", lambda it: it is None or 0 < it < 1)] = None
-    """Instead of --valid: hold out this fraction of the training text's documents, above 0 and below 1. The choice is
-    the same every time, and identical documents are never on both sides."""
+    """Hold out this fraction of the training text's documents, above 0 and below 1, beside the files of --valid if
+    there are any. The choice is the same every time, and identical documents are never on both sides."""
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
     JSON object, a row of a table, a protein, a sentence of CoNLL) (default: row for JSON lines, tables and FASTA, else
@@ -109,13 +109,14 @@ class CorpusSettings(TextForm):
         require_types(self)
         require_workers(workers)
         checked_encoding(self.encoding)
-        self._check_vocabulary()
-        self._check_texts(splits)
-        self._check_share(splits)
+        self.vocabulary_of({})
+        require_setting(bool(splits["train"]), "texts", [], "one or more files")
+        for file in [file for files in splits.values() for file in files]:
+            check_is_text_file(file)
         if isinstance(self.tokenizer, str):
             named_tokenizer(self.tokenizer)
         if workers > 1:
-            check_can_travel(self.recipe(splits["train"][0], for_training=True))
+            check_can_travel(self.tokenizer)
 
     def with_vocabulary_file(self, progress: Progress | bool) -> Self:
         """These settings with the file of the vocabulary in place of a model, which `progress` may show the download
@@ -124,11 +125,8 @@ class CorpusSettings(TextForm):
         if given is None or Path(given).is_file():
             return self
         folder = resolve(given, progress=progress)
-        if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
-            raise TextError(
-                f"vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "
-                "Name the file of its words, one per line."
-            )
+        if isinstance(folder, tuple):
+            folder = folder[1].parent
         return replace(self, vocabulary=str(folder / VOCABULARY_FILE))
 
     def vocabulary_of(self, counts: Mapping[str, int]) -> Vocabulary:
@@ -141,25 +139,3 @@ class CorpusSettings(TextForm):
     def least_vocab_size(self) -> int | None:
         """Size of the vocabulary without its beginnings, if the text has enough words (None: no bound)."""
         return None if self.vocab_size is None else self.vocab_size - self.num_beginnings
-
-    def _check_vocabulary(self) -> None:
-        self.vocabulary_of({})
-
-    def _check_texts(self, splits: Splits) -> None:
-        if not splits["train"]:
-            raise ConfigError(
-                "there is no training text: no file was named. Name at least one: elmo prepare TEXT -o DATA"
-            )
-        for files in splits.values():
-            for file in files:
-                check_is_text_file(file)
-
-    def _check_share(self, splits: Splits) -> None:
-        share = self.valid_share
-        if share is None:
-            return
-        if splits["valid"]:
-            raise ConfigError(
-                f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "
-                "one held-out text. Give one or the other."
-            )

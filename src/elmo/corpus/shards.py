@@ -142,28 +142,19 @@ class TrainingData:
 
     def num_tokens(self, split: str) -> int:
         """Tokens of a split, no boundaries counted."""
-        return self._split(split)["tokens"]
+        return self.report["splits"][split]["tokens"]
 
     def num_sentences(self, split: str) -> int:
         """Sentences of a split."""
-        return self._split(split)["sentences"]
+        return self.report["splits"][split]["sentences"]
 
     def shards(self, split: str) -> list[Shard]:
         """A split's shards, in the order of the text. ConfigError if there is no such split."""
-        counted = self._split(split)
-        return [_load_shard(self.folder, split, index) for index in range(counted["shards"])]
+        return [_load_shard(self.folder, split, index) for index in range(self.report["splits"][split]["shards"])]
 
     def types(self) -> list[str]:
         """All distinct words, in the order of their type ids."""
         return read_record(self.folder / TYPES_FILE, limit=_MAX_TYPES_BYTES)
-
-    def _split(self, split: str) -> dict[str, Any]:
-        if split not in self.report["splits"]:
-            raise ConfigError(
-                f"{self.folder} has no {split!r} split, only {', '.join(self.splits)}. "
-                f"Prepare it again with --{split} FILE."
-            )
-        return self.report["splits"][split]
 
 
 def read_report(folder: Path) -> dict[str, Any]:
@@ -179,10 +170,7 @@ def read_report(folder: Path) -> dict[str, Any]:
     except (ConfigError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, f"it isn't the report of 'elmo prepare' ({error!r})") from None
     if version != FORMAT_VERSION:
-        raise TextError(
-            f"{path}: format version is {version}, but this elmo reads {FORMAT_VERSION}: the files are laid out "
-            "differently. Run 'elmo prepare' again with this version."
-        )
+        raise _damaged(path, f"its format version is {version}, but this elmo reads {FORMAT_VERSION}")
     return report
 
 
@@ -199,6 +187,6 @@ def _load(path: Path, dtype: str, shape: tuple[int | None, ...] = (None,)) -> Sh
 
 def _damaged(path: Path, what: str) -> TextError:
     return TextError(
-        f"{path}: {what}, so the prepared data is damaged or mixed from two. "
+        f"{path}: {what}, so the prepared data is damaged or mixed from two, or of another version. "
         "Copy it again, or run 'elmo prepare' again."
     )

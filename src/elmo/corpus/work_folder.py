@@ -19,7 +19,7 @@ from elmo.corpus.parts import Part
 from elmo.disk.atomic import hidden, hidden_names
 from elmo.disk.json_file import read_record, write_json
 from elmo.disk.partial_folder import PartialFolder
-from elmo.errors import OutputError, TextError
+from elmo.errors import TextError
 
 _DAMAGED = (OSError, ValueError, KeyError)
 
@@ -82,12 +82,5 @@ class WorkFolder(PartialFolder):
         return True
 
     def load(self, index: int) -> Part:
-        """Part `index`; OutputError if it is damaged."""
-        path = self.part_path(index)
-        try:
-            return Part.load(path)
-        except _DAMAGED as error:
-            raise OutputError(
-                f"{path}: can't be read back ({error}): the disk or another program has damaged it. Check the disk; "
-                "then continue with --resume, which makes it again."
-            ) from None
+        """Part `index`."""
+        return Part.load(self.part_path(index))

@@ -20,8 +20,8 @@ import numpy as np
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
 from elmo.engine.engine import Engine
-from elmo.errors import ConfigError, MissingExtraError, WeightFileError
-from elmo.setting_checks import require_value
+from elmo.errors import MissingExtraError, WeightFileError
+from elmo.setting_checks import require_setting, require_value
 from elmo.shapes import Float
 from elmo.version import __version__
 from elmo.weights.checkpoint import Checkpoint, content_hash
@@ -109,11 +109,9 @@ class _Graph(_Operations):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
         model.producer_name, model.producer_version = "elmo", __version__
         helper.set_model_props(model, _facts(self.checkpoint))
-        if model.ByteSize() >= _MOST_BYTES:
-            raise ConfigError(
-                f"the model has {model.ByteSize():,} bytes, but an ONNX file holds at most {_MOST_BYTES:,}. Store its "
-                "weights as int8: --dtype int8."
-            )
+        require_setting(
+            model.ByteSize() < _MOST_BYTES, "dtype", self.dtype, f"int8 for an ONNX file above {_MOST_BYTES:,} bytes"
+        )
         self.onnx.checker.check_model(model, full_check=True)
         return model
 

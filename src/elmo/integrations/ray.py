@@ -7,7 +7,6 @@ Each row has the vectors that `elmo embed` gives its text. Ray restarts actors t
 """
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,11 @@ import numpy as np
 from jaxtyping import Float32
 
 from elmo.embed.storage.layout import StoredType, VectorLayout
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
-from elmo.setting_checks import PositiveInt, require_value
+from elmo.setting_checks import PositiveInt, require_setting, require_value
 from elmo.text.sentences import Tokenize
 
 try:
@@ -68,7 +67,6 @@ class ElmoActor:
         self.store: StoredType = store
 
     def __call__(self, batch: pyarrow.Table) -> pyarrow.Table:
-        _require_new(self.output, batch.column_names)
         embedder = self.reference.embedder
         sentences = tokenized(batch[self.column], self.tokenizer, embedder.reader, plain_quotes=self.plain_quotes)
         rows = [side_by_side(array) for array in embedder.embed(sentences, self.layers)]
@@ -102,14 +100,12 @@ def embed_dataset(
     """
     for name, count in (("num_cpus", num_cpus), ("actors", 1 if actors is None else actors)):
         require_value(name, count, PositiveInt)
-    _require_new(settings.get("output", _OUTPUT), dataset.columns() or ())
+    output, columns = settings.get("output", _OUTPUT), dataset.columns() or ()
+    require_setting(output not in columns, "output", output, f"another name than those of the columns, {columns}")
     processors = int(ray.cluster_resources().get("CPU", 0))
     fitting = (processors - 1) // num_cpus
-    if fitting < 1:
-        raise ConfigError(
-            f"Ray has {processors} processors, but an actor of {num_cpus} and the tasks that read and write need "
-            f"{num_cpus + 1}. Start Ray with more: ray.init(num_cpus={num_cpus + 1})."
-        )
+    most = f"below Ray's {processors} processors, of which the tasks that read and write need one"
+    require_setting(fitting >= 1, "num_cpus", num_cpus, most)
     reference = ModelReference(model, settings.pop("dtype", "float32"), settings.pop("state", "zero"))
     reference.dim(settings.get("layers", "average"))  # wrong layers are an error here, not in a hundred actors
     return dataset.map_batches(
@@ -120,14 +116,6 @@ def embed_dataset(
         num_cpus=num_cpus,
         compute=ray.data.ActorPoolStrategy(size=fitting if actors is None else min(actors, fitting)),
     )
-
-
-def _require_new(output: str, columns: Iterable[str]) -> None:
-    if output in columns:
-        raise ConfigError(
-            f"there is a column {output!r} already, and the vectors would be a second one. Name another with "
-            f"output=..., or drop it before: dataset.drop_columns([{output!r}])."
-        )
 
 
 def _keep_to_own_processors() -> None:

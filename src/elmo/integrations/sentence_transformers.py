@@ -6,7 +6,6 @@
 With `layers="mix"` the scalar mix is trained by any of the library's losses; the biLM never is.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -17,9 +16,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from elmo.disk.bounded import read_bytes
-from elmo.disk.json_file import read_json
-from elmo.errors import ConfigError, MissingExtraError, WeightFileError
+from elmo.disk.json_file import read_json, read_record
+from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
@@ -178,17 +176,12 @@ def load(folder: str | Path) -> SentenceTransformer:
     """A SentenceTransformer that was saved with an ElmoModule.
 
     `SentenceTransformer(folder)` refuses classes from outside of the library without `trust_remote_code=True`, even of
-    an installed package; here only this class and the library's own are made. Raises WeightFileError for a folder of
-    anything else, ConfigError for other classes.
+    an installed package; here only this class and the library's own are made. Raises ConfigError for a folder without
+    modules.json and for other classes.
     """
     folder = Path(folder)
-    try:
-        listed = json.loads(read_bytes(folder / "modules.json", limit=1 << 20))
-        types, places = zip(*((entry["type"], entry["path"]) for entry in listed), strict=True)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightFileError(
-            f"{folder}: is not a saved SentenceTransformer: modules.json: {error}. Pass the folder it was saved to."
-        ) from None
+    listed = read_record(folder / "modules.json")
+    types, places = zip(*((entry["type"], entry["path"]) for entry in listed), strict=True)
     classes = [_class(name, folder) for name in types]
     modules = [one.load(str(folder), subfolder=place) for one, place in zip(classes, places, strict=True)]
     settings = read_json(folder / "config_sentence_transformers.json")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from elmo.errors import ConfigError
 from elmo.text.first_look.sample import ModelReader
 from elmo.text.sentence_checks import checked_sentence, rows_of
 from elmo.text.sentences import Tokenize
@@ -29,9 +28,4 @@ def _text(text: Any, place: int) -> str | Sequence[str]:
         text = text.as_py()
     if isinstance(text, str):
         return text
-    if text is None or isinstance(text, float) or type(text).__name__ in ("NAType", "NaTType"):
-        raise ConfigError(
-            f"text {place} is {text!r}: a missing value is not text. Drop it, or fill it with '', which has the vector "
-            "of zeros."
-        )
     return checked_sentence(list(text) if hasattr(text, "tolist") else text, f"sentences[{place}]")

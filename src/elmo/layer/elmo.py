@@ -40,15 +40,6 @@ class ELMoOutput(NamedTuple):
     mask: Bool[Tensor, "*batch tokens"]
     """True at a token (with `keep_boundaries`: or a boundary)."""
 
-    def __getitem__(self, key: Any) -> Any:  # AllenNLP's is a dictionary
-        if isinstance(key, str):
-            raise ConfigError(
-                f"ELMoOutput has no [{key!r}]: it is a tuple, not a dictionary as in AllenNLP. Use .mixes (a mixed "
-                "vector of each token for each scalar mix, batch x tokens x dim; AllenNLP's 'elmo_representations') or "
-                ".mask."
-            )
-        return tuple.__getitem__(self, key)
-
 
 class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.
@@ -216,17 +207,12 @@ class ELMo(nn.Module):
         if not self.training or not torch.is_grad_enabled():
             return
         has_gradients = any(parameter.requires_grad for parameter in self.bilm.parameters())
-        if self.trainable and not has_gradients and not _trainable_in_the_last.get(self.bilm, True):
+        was_frozen = self.trainable and not has_gradients and not _trainable_in_the_last.get(self.bilm, True)
+        if was_frozen or (has_gradients and not self.trainable):
             raise ConfigError(
-                "this ELMo was built with trainable=True, but another one was built on the same biLM since with "
-                "trainable=False, which froze it. Give each a biLM of its own (copy.deepcopy(bilm)), or build "
-                "both alike."
-            )
-        if has_gradients and not self.trainable:
-            raise ConfigError(
-                "weights of the biLM require a gradient, but this ELMo was built with trainable=False, so they would "
-                "get none and stay as they are. Build it with trainable=True to train them, or freeze them again: "
-                "elmo.bilm.requires_grad_(False)."
+                f"this ELMo was built with trainable={self.trainable}, but since then the biLM's weights were "
+                f"{'frozen' if was_frozen else 'unfrozen'}, by another ELMo on it or by hand: they would not be "
+                "trained. Give each ELMo a biLM of its own (copy.deepcopy(bilm)), built with the right trainable."
             )
 
     def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
@@ -237,14 +223,12 @@ class ELMo(nn.Module):
             return on_engine.read(self.bilm, given)
 
     def _rows_of_ids(self, ids: Shaped[Tensor, "*batch tokens characters"]) -> Int[Tensor, "rows tokens characters"]:
-        if self.bilm.config.has_words:
-            raise ConfigError(
-                "this model reads words, and character ids don't say which words they are. Pass sentences."
-            )
-        if ids.dim() not in (3, 4) or ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        is_whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+        if self.bilm.config.has_words or ids.dim() not in (3, 4) or not is_whole:
             raise ConfigError(
                 "character ids must be integers of the shape (batch, tokens, characters) or (batch, groups, tokens, "
-                f"characters) (got {ids.dtype}, {tuple(ids.shape)}). Make them with this model's character_ids()."
+                f"characters), for a model without words (got {ids.dtype}, {tuple(ids.shape)}). Make them with this "
+                "model's character_ids(), or pass sentences."
             )
         return ids.flatten(0, -3)
 

@@ -112,10 +112,7 @@ def require_ordered(value: Any, name: str, needed: str) -> Iterator[Any]:
 def require_place(tokens: Sequence[str], place: int) -> None:
     """ConfigError unless `place`, from 0, is that of a token: counted from the end it would be a boundary's."""
     if not 0 <= place < len(tokens):
-        raise ConfigError(
-            f"place is {place}, but the sentence has {len(tokens)} tokens. "
-            + (f"Use a place from 0 to {len(tokens) - 1}." if len(tokens) else "Pass a sentence with tokens.")
-        )
+        raise ConfigError(f"place is {place}, but the sentence has {len(tokens)} tokens. Use a place below, from 0.")
 
 
 def refuse_flat_list(sentences: Sequence[Any], name: str, error: type[ElmoError] = ConfigError) -> None:

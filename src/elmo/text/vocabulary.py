@@ -24,7 +24,7 @@ from typing import TypeVar
 import numpy as np
 
 from elmo.disk.atomic import write_file
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.setting_checks import NotNegativeInt, PositiveInt, require_setting, require_value
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
@@ -171,11 +171,7 @@ class Vocabulary:
             listed = sorted([*listed, *((-count, text + BEGINNING_MARK) for text, count in chosen.items())])
         if possible and not listed:
             negative, word = min(possible)
-            raise ConfigError(
-                f"min_count is {min_count}, but the most frequent word of the text, {word!r}, has a count of "
-                f"{-negative}, so no word would be in the vocabulary, and every token would be <UNK>. Choose a smaller "
-                "one, or name more text."
-            )
+            require_setting(False, "min_count", min_count, f"at most {-negative}, the count of the first word {word!r}")
         return cls((*SPECIAL_WORDS, *(word for _, word in listed)))
 
     def __len__(self) -> int:

@@ -1,7 +1,6 @@
 """ContextIndex: exact neighbors, files that are checked before they are believed, any number of threads."""
 
 import json
-import os
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -188,8 +187,8 @@ def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path)
     [
         ([[]], {}, TextError, "has no tokens"),
         ([["a"] * 9], {"max_tokens": 5}, TextError, "begins with a sentence of more than 5 tokens"),
-        ([["a b"]], {}, TextError, "'a b' is empty or contains a space"),
-        ([["a"], ["b\ud800"]], {}, TextError, "sentence 2: the token .* has half a character"),
+        ([["a b"]], {}, TextError, "'a b' is empty, has a space"),
+        ([["a"], ["b\ud800"]], {}, TextError, "sentence 2: the token .*half a character"),
         ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens must be a whole number from 1"),
         ([["a"]], {"max_tokens": 0}, ConfigError, "max_tokens must be a whole number from 1"),
     ],
@@ -218,7 +217,7 @@ def test_a_model_whose_vectors_are_not_finite_is_told_and_leaves_nothing(tiny_bi
 def test_weights_whose_squares_float32_can_not_hold_are_refused(folder, weight):
     index = ContextIndex(folder)
     for center in (False, True):
-        with pytest.raises(ConfigError, match="weights must be 3 finite numbers.* the largest between 1e-9 and 1e9"):
+        with pytest.raises(ConfigError, match="3 finite numbers.* the largest between 1e-9 and 1e9"):
             index.search(np.ones(index.dim), [weight] * index.num_layers, center=center)
 
 
@@ -233,12 +232,12 @@ def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm
     with pytest.raises(ConfigError, match="which must be"):
         index.search(np.ones(16), 1, which="sam", word="the")
     require_model(index, embedder)
-    with pytest.raises(ConfigError, match=r"shape \(3,\)"):
+    with pytest.raises(ConfigError, match=r"vector must be of 16 finite numbers"):
         index.search(np.ones(3), 1)
-    with pytest.raises(ConfigError, match="length nan"):
+    with pytest.raises(ConfigError, match="vector must be of 16 finite"):
         index.search(np.full(index.dim, np.nan), 1)
     for center in (False, True):
-        with pytest.raises(ConfigError, match="layer is 3, but the index has layers 0 to 2"):
+        with pytest.raises(ConfigError, match="layer must be a whole number from -3 to 2 .got 3"):
             index.search(np.ones(index.dim), 3, center=center)
     tiny_bilm.token_encoder.projection.bias.data += 1
     with pytest.raises(ConfigError, match="was built with tiny"):
@@ -269,7 +268,7 @@ def change(path: Path, kind: str) -> None:
 def test_a_damaged_file_is_found(folder, name, kind, tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
     change(tmp_path / "copy" / name, kind)
-    with pytest.raises(ElmoError, match="index is damaged|holds no context index"):
+    with pytest.raises(ElmoError, match="index is damaged|so this is no index"):
         ContextIndex(tmp_path / "copy").check_layers()
 
 
@@ -334,15 +333,6 @@ def test_headers_that_make_no_sense_are_refused(folder):
         (folder / name).write_bytes(content)
 
 
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
-    for name in ("index.json", "words.txt", "starts.npy"):
-        (folder / name).rename(folder / "kept")
-        os.mkfifo(folder / name)
-        with pytest.raises(TextError, match="index"):
-            ContextIndex(folder)
-        (folder / "kept").rename(folder / name)
-
-
 def test_a_query_has_other_words_and_the_same_word_for_each_layer(folder, embedder):
     tokens = ["the", "bank", "was", "steep"]
     found = neighbors(ContextIndex(folder), embedder, tokens, 1, count=3)
@@ -400,6 +390,6 @@ def test_names_that_are_not_utf8_are_kept(embedder, tmp_path):
 
 @pytest.mark.parametrize("word", ["", "b\xa0c", "b\u2028c", "b c"])
 def test_a_token_that_an_index_can_not_hold_is_told_with_its_place(embedder, tmp_path, word):
-    with pytest.raises(TextError, match=f"t.txt: sentence 2: the token {re.escape(repr(word))} is empty or contains"):
+    with pytest.raises(TextError, match=f"t.txt: sentence 2: the token {re.escape(repr(word))} is empty, has a space"):
         build_index([["a"], ["a", word]], embedder, tmp_path / "index", source="t.txt")
     assert list(tmp_path.iterdir()) == []

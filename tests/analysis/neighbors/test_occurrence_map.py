@@ -18,7 +18,6 @@ from elmo.analysis.neighbors.occurrence_map import (
 )
 from elmo.analysis.neighbors.query import neighbors
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError
 
 WORDS = ["the", "bank", "of", "river", "money", "밥", "was", "steep"]
 WEIGHTS = [0.2, 0.5, 0.3]
@@ -103,12 +102,6 @@ def test_search_by_a_mix_equals_the_cosines_of_mixed_vectors(index, embedder):
         expected = vector @ query / np.linalg.norm(vector) / np.linalg.norm(query)
         assert hit.cosine == pytest.approx(expected, abs=2e-3)
     assert len(found["other"]) == 7
-
-
-@pytest.mark.parametrize("weights", [[1.0, 2.0], [0.0, 0.0, 0.0], [1.0, float("nan"), 0.0]])
-def test_weights_that_choose_nothing_are_refused(index, weights):
-    with pytest.raises(ConfigError, match="weights must be 3 finite numbers"):
-        index.search(np.ones(index.dim, np.float32), weights)
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
     text = write(tmp_path / "t.txt", "a b\n")
     output = str(tmp_path / "v.h5")
     for arguments, error, message in (
-        ([text, text], ConfigError, "2 texts were given, but there is no -o"),
+        ([text, text], ConfigError, "first of several texts, but there is no -o"),
         ([text, text, "-o", output], ConfigError, "was named twice"),
         ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),
         ([text, "-o", output, "--tokenizer", "moses"], ConfigError, "no tokenizer 'moses'"),

@@ -1,6 +1,5 @@
 """`elmo explore`: what it does without a browser."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -72,11 +71,3 @@ def test_a_model_that_no_browser_computes_is_refused_before_its_text_is_embedded
     (model_folder / "model.safetensors").rename(model_folder / "weights.safetensors")
     assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 2
     assert "model.safetensors" in capsys.readouterr().err
-
-
-def test_models_that_are_called_alike_are_refused(model_folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
-    models = [str(shutil.copytree(model_folder, tmp_path / run / "model")) for run in ("one", "other")]
-    assert main(["explore", "--model", *models, "--export", str(tmp_path / "page"), "--quiet"]) == 2
-    assert "two models are called 'model'" in capsys.readouterr().err
-    assert not (tmp_path / "page").exists()

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from elmo.cli.verbs.perplexity import main
-from elmo.errors import OutputError, TextError
+from elmo.errors import OutputError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 
@@ -68,13 +68,6 @@ def test_a_dash_reads_standard_input(model_folder, expected, stdin, capsys):
     stdin("\n".join(SENTENCES).encode())
     assert main([str(model_folder), "-", "--json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out) == {"text": "stdin", **expected.to_dict()}
-
-
-@pytest.mark.parametrize("flags", [[], ["--per-sentence"]])
-def test_a_text_without_a_sentence_is_an_error(model_folder, text, flags):
-    text.write_text("\n\n")
-    with pytest.raises(TextError, match="no sentence to evaluate"):
-        main([str(model_folder), str(text), "--quiet", *flags])
 
 
 def test_bad_lines_that_are_skipped_do_not_count(model_folder, text, expected, capsys):

@@ -5,10 +5,8 @@ import json
 import pytest
 
 from elmo.cli.verbs.prepare import main
-from elmo.corpus import prepare as prepare_module
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, TextError, WeightFileError
-from elmo.weights.catalogue import bundled_folders
+from elmo.errors import TextError, WeightFileError
 
 
 @pytest.fixture
@@ -83,48 +81,15 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys,
     ]
 
 
-@pytest.mark.parametrize("lines_before", [0, 20_000])
-def test_after_a_line_that_is_too_long_nothing_is_left(tmp_path, monkeypatch, lines_before):
-    """Also where parts of the text were finished by then: with that line no run could go on."""
-    monkeypatch.setattr("elmo.text.files.lines._LINE_BYTES", 1000)
-    monkeypatch.setattr(prepare_module, "BLOCK_BYTES", 10_000)
-    long = tmp_path / "long.txt"
-    long.write_text("some words\n" * lines_before + "x" * 20_001 + "\n")
-    with pytest.raises(TextError, match=rf"long.txt:{lines_before + 1}: the line has more than 1,000 bytes"):
-        main([str(long), "-o", str(tmp_path / "data"), "--quiet"])
-    assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
-
-
-def test_existing_data_needs_force_and_a_vocabulary_file_is_used(tmp_path, text):
-    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet"]) == 0
-    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\n")
-    arguments = [str(text), "-o", str(tmp_path / "data"), "--quiet", "--force", "--vocabulary", str(tmp_path / "words")]
-    assert main(arguments) == 0
-    assert TrainingData.open(tmp_path / "data").vocabulary.words == ("<S>", "</S>", "<UNK>", "the")
-
-
-def test_a_models_vocabulary_is_taken_by_its_name_or_folder(tmp_path, text):
-    folder = bundled_folders()["small-en"]
-    for name in ("small-en", str(folder)):
-        assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--force", "--vocabulary", name]) == 0
-        assert (tmp_path / "data" / "vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
-
-
 def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
     with pytest.raises(
         WeightFileError, match="nosuch: there is no such file or folder, and no model of that name.*small-en, small-ko"
     ):
         main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", "nosuch"])
     (tmp_path / "model").mkdir()
-    with pytest.raises(TextError, match=r"this model has no vocab\.txt, so what its softmax predicts is unknown"):
+    with pytest.raises(TextError, match=r"vocab\.txt: there is no such file.*one word per line"):
         main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", str(tmp_path / "model")])
     assert not (tmp_path / "data").exists()
-
-
-def test_a_dash_reads_standard_input(tmp_path, stdin):
-    stdin(b"one line\n")
-    assert main(["-", "-o", str(tmp_path / "data"), "--quiet"]) == 0
-    assert TrainingData.open(tmp_path / "data").num_tokens("train") == 2
 
 
 @pytest.mark.parametrize(
@@ -149,21 +114,15 @@ def test_an_array_of_json_on_standard_input_is_refused(tmp_path, stdin):
         main(["-", "-o", str(tmp_path / "data"), "--quiet", "--format", "jsonl"])
 
 
-def test_raw_text_is_warned_of_before_it_is_read(tmp_path, capsys):
+@pytest.mark.parametrize("name", ["raw.txt", "-"])
+def test_raw_text_is_warned_of(tmp_path, capsys, stdin, name):
     path = tmp_path / "raw.txt"
     path.write_text("It rained, she said.\n" * 9, encoding="utf-8")
-    assert main([str(path), "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    stdin(path.read_bytes())
+    assert main(["-" if name == "-" else str(path), "-o", str(tmp_path / "data"), "--quiet"]) == 0
     told = capsys.readouterr().err
     assert told.startswith("warning: ")
     assert "'rained,' is one word" in told
     assert "Use the tokenizer unicode" in told
     assert main([str(path), "-o", str(tmp_path / "data"), "--quiet", "--tokenizer", "unicode", "--force"]) == 0
     assert "looks untokenized" not in capsys.readouterr().err
-
-
-def test_a_count_that_no_word_reaches_is_refused_and_leaves_nothing(tmp_path, text):
-    with pytest.raises(
-        ConfigError, match=r"min_count is 3, but the most frequent word of the text, 'the', has a count of 2"
-    ):
-        main([str(text), "-o", str(tmp_path / "data"), "--min-count", "3", "--quiet"])
-    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

@@ -150,7 +150,7 @@ def test_a_signal_while_the_finished_model_is_written_changes_nothing(arguments,
 
 
 def test_a_timeout_of_no_time_is_refused(arguments, tmp_path):
-    with pytest.raises(ConfigError, match=r"--peer-timeout must be .* \(got 0.0\)"):
+    with pytest.raises(ConfigError, match=r"peer_timeout must be .* \(got 0.0\)"):
         main([*arguments, "--peer-timeout", "0"])
     assert not (tmp_path / "run").exists()
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from elmo.cli.verbs.scores import main
-from elmo.errors import TextError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import sentence_scores
 
@@ -38,26 +37,3 @@ def test_columns_have_a_head(model_folder, text, capsys):
     assert rows[0] == ["line", "forward", "backward", "mean", "per_prediction", "tokens", "unknown", "sentence"]
     assert [[row[0], *row[5:]] for row in rows[1:]] == [["1", "5", "0", LINES[0]], ["3", "2", "1", LINES[2]]]
     assert told.err == ""  # no bar where nobody can see it
-
-
-def test_the_default_model_is_used_where_none_is_named(model_folder, text, capsys, monkeypatch):
-    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
-    assert main([str(text), "--json"]) == 0
-    by_default = capsys.readouterr().out
-    assert main([str(text), "-m", str(model_folder), "--json"]) == 0
-    assert capsys.readouterr().out == by_default
-    with pytest.raises(TextError, match="b: there is no such file"):
-        main(["a", "b", str(text)])
-
-
-def test_every_format_and_several_files_are_read(model_folder, tmp_path, capsys):
-    (tmp_path / "a.csv").write_text('id,body\n1,"The bank. The cat."\n', encoding="utf-8")
-    (tmp_path / "b.jsonl").write_text('{"body": "the dog"}\n', encoding="utf-8")
-    flags = ["--field", "body", "--sentences", "within-lines", "--json"]
-    assert main([str(model_folder), str(tmp_path / "a.csv"), str(tmp_path / "b.jsonl"), *flags]) == 0
-    told = capsys.readouterr()
-    rows = [json.loads(line) for line in told.out.splitlines()]
-    assert [row["sentence"] for row in rows] == ["The bank .", "The cat .", "the dog"]
-    assert [row["line"] for row in rows] == [2, 2, 1]
-    assert rows[2]["file"].endswith("b.jsonl")
-    assert "'bank.' is one word of it), so it is tokenized by rules" in told.err

@@ -38,16 +38,6 @@ def test_the_table_has_a_column_for_each_direction_and_their_product(model_folde
     assert capsys.readouterr().out.splitlines()[-1].count("zebra (not in the vocabulary)") == 3
 
 
-def test_the_default_model_is_used_where_none_is_named(model_folder, capsys, monkeypatch):
-    assert main([str(model_folder), "the [bank] was", "--json"]) == 0
-    expected = capsys.readouterr().out
-    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
-    assert main(["the [bank] was", "--json"]) == 0
-    assert capsys.readouterr().out == expected
-    with pytest.raises(ConfigError, match="Put quotation marks around"):
-        main(["the", "[bank]", "was"])
-
-
 def test_a_sentence_in_another_encoding_than_the_terminal_is_an_error():
     korean = "[밥을] 먹었다".encode("cp949").decode("utf-8", "surrogateescape")
     with pytest.raises(ConfigError, match="the encoding of this terminal"):

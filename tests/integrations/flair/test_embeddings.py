@@ -17,7 +17,7 @@ from flair.models import SequenceTagger  # noqa: E402
 from flair.trainers import ModelTrainer  # noqa: E402
 
 from elmo import Embedder  # noqa: E402
-from elmo.errors import ConfigError, WeightFileError  # noqa: E402
+from elmo.errors import WeightFileError  # noqa: E402
 from elmo.integrations.flair import ELMoTokenEmbeddings  # noqa: E402
 
 TEXTS = ["Anna sees the dog in Rome .", "Yes", "밥을 먹었다 ."]
@@ -135,12 +135,6 @@ def test_other_weights_under_the_saved_name_are_an_error(tiny_model, other_model
     stored = ELMoTokenEmbeddings(tiny_model).save_embeddings()
     with pytest.raises(WeightFileError, match="were used when this was made"):
         load_embeddings(stored | {"model": other_model})
-
-
-@pytest.mark.parametrize("settings", [{"state": "carry"}, {"layers": "bottom"}])
-def test_settings_that_make_no_sense_are_errors(tiny_model, settings):
-    with pytest.raises(ConfigError):
-        ELMoTokenEmbeddings(tiny_model, **settings)
 
 
 def test_the_guide_runs(run_guide):

@@ -85,7 +85,7 @@ def test_similarity_and_prompts(tiny_model):
 def test_a_prompt_hides_no_missing_value_and_no_list_of_tokens(tiny_model, text):
     model = made(tiny_model)
     np.testing.assert_array_equal(model.encode([["the", "cat"]], prompt="a "), model.encode(["a the cat"]))
-    with pytest.raises(ConfigError, match=r"text \d is .*: a missing value is not text"):
+    with pytest.raises(ConfigError, match=r"sentences\[\d\] must be a list of tokens or a string"):
         model.encode(["the cat", text], prompt="a ")
 
 
@@ -127,11 +127,8 @@ def test_a_folder_of_other_code_is_not_run(tiny_model, tmp_path):
     path.write_text(json.dumps(listed))
     with pytest.raises(ConfigError, match=r"has a module os\.system"):
         load(tmp_path / "saved")
-    with pytest.raises(WeightFileError, match="is not a saved SentenceTransformer"):
+    with pytest.raises(ConfigError, match="modules.json: there is no such file"):
         load(tmp_path)
-    path.write_text("{}")
-    with pytest.raises((WeightFileError, ConfigError)):
-        load(tmp_path / "saved")
 
 
 def test_training_moves_the_mix_and_only_the_mix(tiny_model, tmp_path):
@@ -165,14 +162,6 @@ def test_two_processes_give_the_same_vectors(tiny_model):
     finally:
         model.stop_multi_process_pool(pool)
     np.testing.assert_array_equal(found, model.encode(TEXTS * 10))
-
-
-def test_settings_that_make_no_sense_are_errors(tiny_model):
-    for settings in ({"state": "carry"}, {"layers": "bottom"}, {"layers": [1, [2], 3]}):
-        with pytest.raises(ConfigError):
-            ElmoModule(tiny_model, **settings)
-    with pytest.raises(ConfigError, match="there is no tokenizer"):
-        made(tiny_model, tokenizer_name="pieces").encode("a b")
 
 
 @pytest.mark.filterwarnings("ignore:'pin_memory' argument:UserWarning")

@@ -134,7 +134,7 @@ def test_gradients_sent_as_bfloat16_change_the_losses_little(
 
 
 def test_more_ranks_than_rows_are_refused(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="batch_size is 3, but 4 processes"):
+    with pytest.raises(ConfigError, match="batch_size must be at least 4: a row for each process .got 3"):
         train(data, tmp_path / "run", recipe, ranks=Ranks(3, 4))
     assert not (tmp_path / "run").exists()
     blocks = [Ranks(rank, 4).rows(10) for rank in range(4)]

@@ -65,7 +65,7 @@ def test_a_run_does_not_go_on_with_other_text_of_the_same_words(
     limit = data.max_characters_per_token
     settings = CorpusSettings(vocabulary=str(data.folder / "vocab.txt"), max_characters_per_token=limit)
     prepare([text], tmp_path / "other", settings, valid=[text])
-    with pytest.raises(ConfigError, match=r"run: the run was started on other data"):
+    with pytest.raises(ConfigError, match=r"run: the run was started on data whose texts were"):
         train(TrainingData.open(tmp_path / "other"), tmp_path / "run", replace(recipe, max_steps=4))
     moved = shutil.copytree(data.folder, tmp_path / "moved")
     train(TrainingData.open(moved), tmp_path / "run", replace(recipe, max_steps=4))
@@ -77,19 +77,19 @@ def test_a_run_does_not_go_on_with_the_same_text_in_other_shards(
     train(data, tmp_path / "run", replace(recipe, max_steps=2))
     texts = [tmp_path / "train.txt"], [tmp_path / "valid.txt"]
     prepare(texts[0], tmp_path / "other", CorpusSettings(tokens_per_shard=22), valid=texts[1])
-    with pytest.raises(ConfigError, match=r"tokens_per_shard = 20, but these have 22.* read twice or left out"):
+    with pytest.raises(ConfigError, match=r"tokens_per_shard were 20, now they are 22.* read twice or left out"):
         train(TrainingData.open(tmp_path / "other"), tmp_path / "run", replace(recipe, max_steps=4))
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_ties_of_a_softmax_and_the_order_of_the_text_can_not_be_changed(
+def test_what_a_checkpoint_does_not_fit_can_not_be_changed(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, tied: bool
 ) -> None:
     words = replace(recipe, characters="none", tie_softmax=tied, max_steps=2)
     train(data, tmp_path / "run", words)
-    for change in ({"tie_softmax": not tied}, {"seed": 7}):
+    for change in ({"tie_softmax": not tied}, {"seed": 7}, {"batch_size": 4}, {"optimizer": "adamw"}):
         (name, value), before = next(iter(change.items())), (tmp_path / "run" / "config.json").read_bytes()
-        with pytest.raises(ConfigError, match=f"{name} is {value}, but the checkpoint was trained with"):
+        with pytest.raises(ConfigError, match=f"{name} is {value!r}, but the checkpoint .* was trained with"):
             train(data, tmp_path / "run", replace(words, max_steps=4, **change))
         assert (tmp_path / "run" / "config.json").read_bytes() == before
     train(data, tmp_path / "run", replace(words, max_steps=4))
@@ -214,14 +214,6 @@ def test_another_unroll_keeps_epoch_and_schedule(
     rates = [line["learning_rate"] for line in found[4:]]  # the recipe before had another last step
     assert rates == sorted(rates, reverse=True)
     assert 0 < rates[-1] < slope
-
-
-def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    train(data, tmp_path / "run", replace(recipe, max_steps=2))
-    with pytest.raises(ConfigError, match="optimizer is 'adamw', but the checkpoint has the state of adagrad"):
-        train(data, tmp_path / "run", replace(recipe, optimizer="adamw"))
-    assert RunFolder(tmp_path / "run").config().optimizer == "adagrad"
-    assert not list((tmp_path / "run").glob("config.step-*"))
 
 
 @pytest.mark.parametrize("name", ["progress.json", "training.safetensors"])
@@ -380,18 +372,16 @@ def test_a_perplexity_beyond_every_float_does_not_end_a_run(
     assert RunFolder(tmp_path / "run").best_step == 2
 
 
-def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="patience is 2 with keep_best=False"):
-        replace(recipe, patience=2, keep_best=False)
+def test_patience_keeps_the_best_and_waits_for_nothing_without_a_validation_text(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    train(data, tmp_path / "run", replace(recipe, patience=2, keep_best=False, evaluate_every=2, max_steps=2))
+    assert RunFolder(tmp_path / "run").best_step == 2
     text = tmp_path / "text.txt"
     text.write_text("a b c\n", encoding="utf-8")
     prepare([text], tmp_path / "no-valid")
-    with pytest.raises(ConfigError, match="no validation text"):
-        train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "none", replace(recipe, patience=2))
-    assert not (tmp_path / "none").exists()
-    train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", replace(recipe, max_steps=1))
-    with pytest.raises(ConfigError, match="no validation text"):
-        train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", replace(recipe, patience=2))
+    train(TrainingData.open(tmp_path / "no-valid"), tmp_path / "whole", replace(recipe, patience=2, max_steps=1))
+    assert (tmp_path / "whole" / "model").is_dir()
 
 
 def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(

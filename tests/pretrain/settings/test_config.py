@@ -39,20 +39,13 @@ def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: st
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"softmax": "adaptive"}, r"softmax_cutoffs must be ascending.* .got \[\].* for instance"),
-        (
-            {"softmax": "adaptive", "softmax_cutoffs": (9, 5)},
-            r"softmax_cutoffs must be ascending.* .got \[9, 5\]",
-        ),
-        (
-            {"softmax": "adaptive", "softmax_cutoffs": (0, 5)},
-            r"must be ascending, each at least 1.* .got \[0, 5\]",
-        ),
-        ({"tie_softmax": True}, "tie_softmax is true, but characters is 'bytes': .* Set characters to none"),
-        ({"tie_softmax": True, "characters": "none", "word_dim": 3}, "word_dim is 3, not projection_size .512."),
+        ({"softmax_cutoffs": (9, 5)}, r"softmax_cutoffs must be ascending.* .got \(9, 5\)"),
+        ({"softmax_cutoffs": (0, 5)}, r"must be ascending vocabulary ids, each at least 1 .got \(0, 5\)"),
+        ({"tie_softmax": True}, "tie_softmax must be false unless characters is 'none', word_dim projection_size"),
+        ({"tie_softmax": True, "characters": "none", "word_dim": 3}, "tie_softmax must be false unless"),
         (
             {"tie_softmax": True, "characters": "none", "softmax": "adaptive", "softmax_cutoffs": (5,)},
-            "softmax is 'adaptive', whose vectors have several widths. Use sampled or full",
+            "tie_softmax must be false unless .* softmax sampled or full",
         ),
         ({"projection_size": 8192}, "projection_size must be at most cell_size, 4096 .got 8192"),
     ],
@@ -86,7 +79,7 @@ def test_cutoffs_make_clusters_with_ever_narrower_vectors() -> None:
     config = PretrainConfig(softmax="adaptive", softmax_cutoffs=(2000, 10_000), projection_size=128, softmax_divisor=4)
     assert config.softmax_clusters(50_000) == [(8000, 32), (40_000, 8)]
     assert PretrainConfig().softmax_clusters(50_000) == []
-    with pytest.raises(ConfigError, match="the vocabulary has 10000 words: its last cluster would be empty"):
+    with pytest.raises(ConfigError, match="softmax_cutoffs must be some vocabulary ids below 10000"):
         config.softmax_clusters(10_000)
 
 

@@ -101,8 +101,3 @@ def test_a_column_that_counts_is_constant_or_has_tags_is_not_one_of_words(table,
         require_words(table, 0, "t", "--field")
     require_words(table, words - 1, "t", "--field")
     require_words([[["no", "UH"], ["no", "UH"]]], 0, "t", "--field")
-
-
-def test_a_treebank_without_its_words_is_named():
-    with pytest.raises(TextError, match="column 2 has _, _, .* without its text"):
-        require_words([[["1", "_", "DET"], ["2", "_", "NOUN"]]], 1, "t", "--field")

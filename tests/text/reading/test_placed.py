@@ -140,12 +140,6 @@ def test_a_text_in_memory_has_spans_in_the_whole_text():
     assert list(placed_in(" \n\n", UNICODE)) == []
 
 
-@pytest.mark.parametrize("tokenize", [lambda text: "abc", lambda text: {}[text], lambda text: [1, 2]])
-def test_a_tokenizer_that_fails_is_named_with_the_line(raw, tokenize):
-    with pytest.raises(TextError, match=r"raw.txt:1: the tokenizer .* failed at 'Mr. Smith"):
-        list(placed_sentences([raw], UNICODE, tokenize=tokenize))
-
-
 def test_a_function_that_fails_is_named_itself_not_the_tokenizer_in_whose_place_it_is(raw):
     def by_hand(text: str) -> list[str]:
         raise ValueError(text)

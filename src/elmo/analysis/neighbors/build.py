@@ -13,7 +13,7 @@ from elmo.disk.bounded import file_hash
 from elmo.embed.encoder import token_layers
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
-from elmo.setting_checks import Seed, from_to, require_value
+from elmo.setting_checks import Seed, from_to, require_setting, require_value
 from elmo.text.word_list import has_surrogate
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ def build_index(
     Raises ConfigError for impossible limits and a negative seed, TextError for a text without tokens, OutputError if
     `folder` exists.
     """
-    _require_sense(max_tokens, embedder)
+    require_value("max_tokens", max_tokens, Annotated[int, from_to(1, MOST_TOKENS)])
     require_value("seed", seed, Seed)
+    require_setting(embedder.state != "carry", "state", embedder.state, "'zero': sentences stand alone in an index")
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
         chosen, in_source = _chosen(_whole(read.each(sentences), source), max_tokens, sample, seed)
@@ -73,12 +74,6 @@ def build_index(
     return facts
 
 
-def _require_sense(max_tokens: int, embedder: "Embedder") -> None:
-    require_value("max_tokens", max_tokens, Annotated[int, from_to(1, MOST_TOKENS)])
-    if embedder.state == "carry":
-        raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
-
-
 def _whole(sentences: Iterable[Sequence[str]], source: str) -> Iterator[Sequence[str]]:
     """The sentences. TextError, with the text's name and the number of the sentence, for a token with a space in it, or
     with half a character."""
@@ -86,10 +81,9 @@ def _whole(sentences: Iterable[Sequence[str]], source: str) -> Iterator[Sequence
     for number, sentence in enumerate(sentences, start=1):
         for word in sentence:
             if word not in seen and (not word or word.split() != [word] or has_surrogate(word)):
-                why = "has half a character" if has_surrogate(word) else "is empty or contains a space"
                 raise TextError(
-                    f"{source or 'the text'}: sentence {number}: the token {word!r} {why}, so it can't be in an index. "
-                    "Split it, or replace what is wrong."
+                    f"{source or 'the text'}: sentence {number}: the token {word!r} is empty, has a space or half a "
+                    "character, so it can't be in an index. Split it, or replace what is wrong."
                 )
             seen.add(word)
         yield sentence

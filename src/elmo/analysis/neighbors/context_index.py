@@ -19,13 +19,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from elmo.analysis.neighbors.index_files import open_files
-from elmo.errors import ConfigError
-from elmo.setting_checks import PositiveInt, require_value
+from elmo.setting_checks import PositiveInt, from_to, require_setting, require_value
 from elmo.shapes import Float, Int
 
 # 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
@@ -213,11 +212,8 @@ class ContextIndex:
 
     def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
         length = float(np.linalg.norm(vector))
-        if vector.shape != (self.dim,) or not np.isfinite(length):
-            raise ConfigError(
-                f"the vector has shape {vector.shape} and length {length}, but the index holds vectors of shape "
-                f"({self.dim},). Pass a finite one of the model that the index was built with: {self.facts.model}."
-            )
+        fits = vector.shape == (self.dim,) and np.isfinite(length)
+        require_setting(fits, "vector", vector, f"of {self.dim} finite numbers, from the model {self.facts.model}")
         return vector / (length or 1.0)
 
     def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:
@@ -281,8 +277,7 @@ class ContextIndex:
         return hits
 
     def _checked(self, layer: Layer) -> int:
-        if not -self.num_layers <= layer < self.num_layers:
-            raise ConfigError(f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one.")
+        require_value("layer", int(layer), Annotated[int, from_to(-self.num_layers, self.num_layers - 1)])
         return int(layer) % self.num_layers
 
     def checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
@@ -290,11 +285,9 @@ class ContextIndex:
         float32 can't hold."""
         with np.errstate(over="ignore"):  # what float32 can't hold is inf, which is refused
             found = np.asarray(weights, dtype=np.float32)
-        if found.shape != (self.num_layers,) or not 1e-9 < np.abs(found).max() < 1e9:
-            raise ConfigError(
-                f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer "
-                "of the index, the largest between 1e-9 and 1e9. Pass such weights, or the number of a layer."
-            )
+        fits = found.shape == (self.num_layers,) and 1e-9 < np.abs(found).max() < 1e9
+        expected = f"{self.num_layers} finite numbers, one for each layer, the largest between 1e-9 and 1e9"
+        require_setting(fits, "layer", list(weights), f"a layer's number, or {expected}")
         return found
 
 

@@ -127,9 +127,7 @@ def open_files(folder: Path) -> IndexFiles:
 def _facts(folder: Path) -> IndexFacts:
     path = folder / FACTS_FILE
     if not path.is_file():
-        raise TextError(
-            f"{folder}: holds no context index: {FACTS_FILE} is missing. Make one: elmo index TEXT -o FOLDER"
-        )
+        raise TextError(f"{path}: is missing, so this is no index. Make one: elmo index TEXT -o FOLDER")
     try:
         values = read_json(path)
         facts = IndexFacts(**{field.name: values[field.name] for field in fields(IndexFacts)})

@@ -17,7 +17,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from elmo.errors import ConfigError
 from elmo.text.reading.as_trained import composed
 
 # Words and patterns as letters: conjoining jamo, of which a final consonant is another one than an initial one.
@@ -46,13 +45,11 @@ _WITHOUT_RIEUL = f"{_N}|{_L}|{_B}|는|네|느|니|{_HONORIFIC}|(?:나|소)$"
 def verb_forms_of(verb: str, words: Iterable[str]) -> list[str]:
     """The words that are this verb or adjective with endings, in their order.
 
-    `verb`: as a dictionary has it, ending in 다. Raises ConfigError for anything else.
+    `verb`: as a dictionary has it, ending in 다; anything else has no forms.
     """
     letters = _letters(verb)
     if not re.fullmatch(_VERB, letters):
-        raise ConfigError(
-            f"{verb!r} is not a Korean verb as a dictionary has it, with 다 at its end. Write 타다 for 탔다."
-        )
+        return []
     forms = "|".join(f"{base}(?:{endings})" for base, endings in _bases(letters[:-2]))
     # No ending is the beginning of another syllable.
     pattern = re.compile(f"(?:{_letters(forms)})(?![{_FINALS}])")

@@ -33,7 +33,8 @@ def require_forms(index: ContextIndex, noun: str | None, verb: str | None) -> No
     for kind, word, forms in (("noun", noun, forms_of), ("verb", verb, verb_forms_of)):
         if word is not None:
             is_there = word != "" and bool(forms(word, index.words))
-            require_setting(is_there, kind, word, f"a Korean {kind} that {index.folder} has in some form")
+            written = "" if kind == "noun" else ", written as in a dictionary (타다 for 탔다),"
+            require_setting(is_there, kind, word, f"a Korean {kind}{written} that {index.folder} has in some form")
 
 
 def neighbors(

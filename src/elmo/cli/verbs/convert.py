@@ -67,7 +67,8 @@ def main(argv: list[str]) -> int:
         )
     model = arguments.model if arguments.options is None else (arguments.options, arguments.model)
     files = resolve(model, progress=not arguments.quiet)
-    _require_elsewhere(arguments.output, files)
+    for source in files if isinstance(files, tuple) else (files,):
+        require_other_file(source, arguments.output, kind="model")
     checkpoint = formats.read(
         files,
         vocabulary=arguments.vocabulary,
@@ -89,17 +90,6 @@ def main(argv: list[str]) -> int:
     )
     print_report(facts, text, as_json=arguments.json, quiet=arguments.quiet)
     return 0
-
-
-def _require_elsewhere(output: Path, files: Path | tuple[Path, Path]) -> None:
-    """ConfigError if the output is the model to convert, is in its folder, or contains it."""
-    for source in files if isinstance(files, tuple) else (files,):
-        require_other_file(source, output, kind="model")
-        if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-            raise ConfigError(
-                f"{output}: is in {source}, the folder of the model to convert, and would become part of it. "
-                "Choose another output."
-            )
 
 
 def _extras(has_softmax: bool, words: int | None) -> str:

@@ -14,7 +14,7 @@ from elmo.cli.arguments import BilmDtype, DeviceOption, TokenizerChoice, parsed
 from elmo.cli.inputs import FormFlags
 from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import PositiveInt
 from elmo.text.reading.settings import TextForm
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Arguments:
     """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
     tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
-    tokens: int | None = None
+    tokens: PositiveInt | None = None
     """Maximum number of tokens of the text to index (default: 200,000; in an exported page 50,000)."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
@@ -69,7 +69,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore")
-    require_setting(arguments.tokens is None or arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     is_exported = arguments.export is not None or arguments.single_file is not None
     if is_exported and arguments.text is not None and not arguments.publish_text:
         raise ConfigError(
@@ -136,12 +135,4 @@ def _models(arguments: Arguments, usual_tokens: int) -> "dict[str, Explored]":
     from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None
     names = arguments.model or from_environment or (_BUNDLED if text is None else _BUNDLED[:1])
     found = [Explored.load(name, text=text, device=arguments.device, dtype=arguments.dtype) for name in names]
-    models = {one.model.name: one for one in found}
-    if len(models) < len(found):
-        names = [one.model.name for one in found]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConfigError(
-            f"two models are called {twice!r}, the name of their folder, and the page could show one of them only. "
-            "Rename a folder, or name a link to it."
-        )
-    return models
+    return {one.model.name: one for one in found}

@@ -20,7 +20,7 @@ from elmo.cli.arguments import (
 )
 from elmo.cli.inputs import FormFlags, text_input, vocabulary_of
 from elmo.cli.output import print_report
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import PositiveInt
 from elmo.text.reading.settings import Reading, TextForm
 
 
@@ -34,7 +34,7 @@ class Arguments:
     output: OutputFolder[Path]
     """Folder to make."""
     model: ModelOption = None
-    tokens: int = 200_000
+    tokens: PositiveInt = 200_000
     """Maximum number of tokens in the index, up to 1,000,000; only whole sentences are indexed."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
@@ -60,7 +60,6 @@ def main(argv: list[str]) -> int:
     from elmo.embed.embedder import Embedder
     from elmo.weights.hub import lasting_name
 
-    require_setting(arguments.tokens >= 1, "--tokens", arguments.tokens, "at least 1")
     reading = Reading(
         **vars(arguments.form), tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors
     )

@@ -11,7 +11,7 @@ from elmo.analysis.record import Record
 from elmo.cli.arguments import DeviceOption, Force, NoProgress, OutputFile, parsed
 from elmo.cli.inputs import warn_of_tokens
 from elmo.cli.output import result_file
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import PositiveInt
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors.context_index import Hit
@@ -40,7 +40,7 @@ class Arguments:
     """Korean: all forms of this verb or adjective (타다, as in a dictionary) count as occurrences of the same word."""
     center: bool = False
     """Subtract each layer's mean over the index from all vectors first."""
-    top: int = 6
+    top: PositiveInt = 6
     """Number of neighbors to show."""
     device: DeviceOption = "auto"
     output: Annotated[OutputFile[Path | None], tyro.conf.arg(metavar="OUT.json")] = None
@@ -76,7 +76,6 @@ def _record_of(arguments: Arguments) -> Record:
     from elmo.weights.fingerprint import fingerprint
     from elmo.weights.hub import DEFAULT_MODEL
 
-    require_setting(arguments.top >= 1, "top", arguments.top, "at least 1")
     queries = [marked(composed(sentence)[0]) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
     require_forms(index, arguments.noun, arguments.verb)

@@ -1,8 +1,6 @@
 """`elmo prepare`: a corpus -> the folder that `elmo pretrain` reads."""
 
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,12 +11,8 @@ from elmo.cli.arguments import ReportAsJson, parsed
 from elmo.cli.output import list_skipped, print_report
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.errors import ElmoError
 from elmo.process.stop_flag import stop_flag
 from elmo.process.text_table import text_table
-from elmo.text.files.text_file import is_stream
-from elmo.text.first_look.sample import first_look
-from elmo.text.reading.settings import Reading
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,6 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "prepare")
-    _warn_of_raw_text(arguments.texts, arguments.settings)
     with stop_flag() as flag:
         report = prepare(
             arguments.texts,
@@ -66,17 +59,6 @@ def main(argv: list[str]) -> int:
     num_bad = _report_problems(report)
     print_report(report, _table(report, arguments.output), as_json=arguments.json, quiet=arguments.quiet)
     return 1 if num_bad else 0
-
-
-def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
-    """A model that is trained on "rain." as a word never learns "rain"; it shows in the first lines."""
-    if any(map(is_stream, texts)):
-        return
-    split = str(settings.tokenizer)
-    reading = Reading(settings.format, settings.field, settings.sentences, split, settings.encoding, "skip")
-    with suppress(ElmoError):  # what can't be read is for those who read all of it
-        for warning in first_look(texts, reading).warnings():
-            print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)
 
 
 def _report_problems(report: dict[str, Any]) -> int:

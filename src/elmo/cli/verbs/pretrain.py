@@ -26,23 +26,23 @@ from elmo.errors import ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import Must, Settings
 
 if TYPE_CHECKING:
     from elmo.pretrain.ranks.distributed import Ranks
     from elmo.pretrain.run.run_folder import RunFolder
 
-_LONGEST_TIMEOUT = 7 * 86400
+_WEEK = 7 * 86_400
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Settings):
     """Where a training computes and what it reports."""
 
     device: DeviceOption = "auto"
     deterministic: Switch = False
     """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
-    peer_timeout: float = 600.0
+    peer_timeout: Annotated[float, Must("above 0 and at most a week", lambda it: 0 < it <= _WEEK)] = 600.0
     """With several processes (torchrun): seconds after which a process that doesn't answer counts as lost, which ends
     the run."""
     log: Literal["files", "tensorboard"] = "files"
@@ -149,9 +149,7 @@ def joined(machine: Machine) -> "Iterator[Ranks]":
     from elmo.pretrain.ranks import distributed
     from elmo.pretrain.step.trainer import TrainingDiverged
 
-    timeout, most = machine.peer_timeout, f"above 0 and at most {_LONGEST_TIMEOUT:,} seconds"
-    require_setting(0 < timeout <= _LONGEST_TIMEOUT, "--peer-timeout", timeout, most)
-    with distributed.joined(machine.device, deterministic=machine.deterministic, timeout=timeout) as ranks:
+    with distributed.joined(machine.device, deterministic=machine.deterministic, timeout=machine.peer_timeout) as ranks:
         try:
             yield ranks
         except (Interrupted, TrainingDiverged, distributed.FirstFailed) as error:

@@ -9,7 +9,7 @@ import tyro
 from elmo.cli.arguments import DeviceOption, LanguageModelOption, parsed
 from elmo.cli.inputs import model_and_texts, vocabulary_of, warn_of_tokens
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import PositiveInt
 from elmo.text.reading.as_trained import as_trained, composed, plain_marks
 from elmo.text.tokenizer import marked
 
@@ -26,7 +26,7 @@ class Arguments:
     """A sentence with one word in brackets: "The [bank] was steep."; [] marks a gap. The model may be named before
     it."""
     model: LanguageModelOption = None
-    top: int = 10
+    top: PositiveInt = 10
     """Number of words to show."""
     device: DeviceOption = "auto"
     json: bool = False
@@ -43,7 +43,6 @@ def main(argv: list[str]) -> int:
             'quotation marks around it: elmo substitutes [MODEL] "SENTENCE"'
         )
     sentence, place = marked(composed(sentences[0])[0])
-    require_setting(arguments.top >= 1, "--top", arguments.top, "at least 1")
     vocabulary = vocabulary_of(model)
     warn_of_tokens(marked(sentences[0])[0], vocabulary)  # as they are written
     sentence = as_trained(sentence, plain_marks(vocabulary))

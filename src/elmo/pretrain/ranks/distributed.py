@@ -29,6 +29,7 @@ from elmo.errors import ConfigError, ElmoError
 from elmo.process.device import Device, chosen_device
 from elmo.process.resources import num_cores
 from elmo.process.stop_flag import handled
+from elmo.setting_checks import require_setting
 
 T = TypeVar("T")
 
@@ -66,11 +67,7 @@ class Ranks:
 
     def rows(self, total: int) -> slice:
         """This rank's block of `total` rows; blocks differ by one row at most. ConfigError if there are too few."""
-        if self.size > total:
-            raise ConfigError(
-                f"batch_size is {total}, but {self.size} processes were started: batch_size counts the rows of all of "
-                f"them, and each needs at least one. Start at most {total}, or use a larger --batch-size."
-            )
+        require_setting(self.size <= total, "batch_size", total, f"at least {self.size}: a row for each process")
         return self._blocks(total)[self.rank]
 
     def _blocks(self, total: int) -> list[slice]:
@@ -209,11 +206,8 @@ def _place(device: Device, local_rank: int) -> torch.device:
     place = chosen_device(device)
     if place.type != "cuda":
         return place
-    if local_rank >= torch.cuda.device_count():
-        raise ConfigError(
-            f"LOCAL_RANK is {local_rank}, but this machine shows {torch.cuda.device_count()} GPUs: each process needs "
-            f"one of its own. Start torchrun with --nproc-per-node={torch.cuda.device_count()}, or use --device cpu."
-        )
+    most = f"below {torch.cuda.device_count()}, the GPUs of this machine (--nproc-per-node), without --device cpu"
+    require_setting(local_rank < torch.cuda.device_count(), "$LOCAL_RANK", local_rank, most)
     return torch.device("cuda", local_rank)
 
 
@@ -229,11 +223,7 @@ def _share_cores(processes: int) -> None:
 
 def _number(name: str, default: int) -> int:
     value = os.environ.get(name, str(default))
-    if not value.isdecimal():
-        raise ConfigError(
-            f"${name} must be a whole number (got {value!r}): torchrun sets it. Launch the "
-            "processes by torchrun, or unset it."
-        )
+    require_setting(value.isdecimal(), f"${name}", value, "a whole number, which torchrun sets")
     return int(value)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from elmo.corpus.shards import TrainingData
 from elmo.disk.json_file import read_record
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
@@ -25,6 +25,7 @@ from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
 from elmo.pretrain.step.trainer_state import load_weights
+from elmo.text.files.text_file import check_is_text_file
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.native.names import VOCABULARY_FILE
@@ -53,11 +54,8 @@ class Finetuning:
         checkpoint = formats.read(files)
         trainer = _trainer_of(checkpoint, self.data, config, files, ranks)
         old = None if self.old_text is None else str(Path(self.old_text).absolute())
-        if old is not None and not Path(old).is_file():
-            raise TextError(
-                f"{old}: the old text is not a file. It is read before and after the training, so pass a file, not a "
-                "pipe."
-            )
+        if old is not None:
+            check_is_text_file(old)
         self.facts = {
             "model": str(files),
             "model_hash": content_hash(checkpoint),
@@ -147,25 +145,19 @@ def _require_fitting(data: TrainingData, checkpoint: Checkpoint, files: hub.File
     command = f"elmo prepare TEXT --vocabulary {folder / VOCABULARY_FILE} --max-characters-per-token {limit} -o DATA"
     if not (folder / VOCABULARY_FILE).is_file():
         command = f"elmo convert {files} MODEL --to native; {command.replace(str(folder), 'MODEL')}"
-    if data.max_characters_per_token != limit:
-        what = f"keeps {data.max_characters_per_token} characters of a token, but the model {files} reads {limit}"
-    else:
-        what = (
-            f"has another vocabulary ({len(data.vocabulary)} words) than the model {files} "
-            f"({len(checkpoint.vocabulary or ())} words), whose softmax predicts its own words only"
-        )
-    raise ConfigError(f"{data.folder}: {what}. Prepare the text for this model: {command}")
+    raise ConfigError(
+        f"{data.folder}: has {len(data.vocabulary)} words and keeps {data.max_characters_per_token} characters of "
+        f"each, but the softmax of {files} has {len(checkpoint.vocabulary or ())} words of its own, and it reads "
+        f"{limit} characters. Prepare the text for this model: {command}"
+    )
 
 
 def _facts(run: RunFolder) -> dict[str, Any]:
     facts = _read(run.path / FINETUNING_FILE)
-    if not facts:
+    if not facts or run.latest is None:
         raise ConfigError(
-            f"{run.path}: has no {FINETUNING_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
-        )
-    if run.latest is None:
-        raise ConfigError(
-            f"{run.path}: the run was stopped before its first checkpoint. Remove the folder and start it again."
+            f"{run.path}: has no {FINETUNING_FILE}, or no checkpoint, so there is nothing of 'elmo finetune' to "
+            "continue. Start in another folder; or, for a run of pretraining: elmo pretrain --resume"
         )
     return facts
 

@@ -192,7 +192,7 @@ class Loop:
         before = min((found for at, found in self._perplexities.items() if at < step), default=None)
         found = self.evaluate(self.held_out, config.evaluation_sentences)["mean_perplexity"]
         self._perplexities[step] = found
-        if config.keep_best and (before is None or found < before):
+        if (config.keep_best or config.patience) and (before is None or found < before):
             self.save(is_best=True)
 
     @property
@@ -205,7 +205,7 @@ class Loop:
     def take_best(self) -> dict[str, Any]:
         """Out of patience: back to the weights of the best checkpoint; returns the line of its evaluation."""
         best, step, limit = self.run.best, self.run.best_step, self.trainer.config.evaluation_sentences
-        # Patience needs keep_best and a validation text, which is checked before the run.
+        # There were evaluations, so there are these.
         assert best is not None and step is not None
         assert self.held_out is not None
         load_weights(self.trainer, weights_of(read_checkpoint(best / "model")))

@@ -116,19 +116,13 @@ class RunFolder:
             noted = read_record(path).get("data") if path.is_file() else None
             if noted is None:
                 return
-            if _texts_of(noted) != _texts_of(report):
-                raise ConfigError(
-                    f"{self.path}: the run was started on other data: the texts that it was prepared from, or its "
-                    "sentences, differ (env.json has its report). Resume with the data it was started on, or continue "
-                    "the model on these: elmo finetune."
-                )
-            for name in _ORDERING:
-                before, now = noted.get("settings", {}).get(name), report.get("settings", {}).get(name)
-                if before is not None and before != now:
+            before, now = _order_of(noted), _order_of(report)
+            for name in now:
+                if before[name] not in (None, now[name]):
                     raise ConfigError(
-                        f"{self.path}: the run was started on data prepared with {name} = {before!r}, but these have "
-                        f"{now!r}: the same texts in another order or form, so sentences would be read twice or left "
-                        "out. Resume with the data it was started on, or prepare the texts with that setting again."
+                        f"{self.path}: the run was started on data whose {name} were {before[name]!r:.200}, now they "
+                        f"are {now[name]!r:.200}, so sentences would be read twice or left out. Resume with the data "
+                        "it was started on (env.json has its report), or continue the model on these: elmo finetune."
                     )
 
         self.ranks.on_first(compare)
@@ -313,9 +307,11 @@ def _step_of(checkpoint: Path) -> int:
     return int(checkpoint.name.removeprefix("step-"))
 
 
-def _texts_of(report: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """By split: its sentences and tokens, and the SHA-256 of its files."""
-    return {
+def _order_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides which sentence a place in the streams is: the settings, and of each split's text the sentences,
+    tokens and the SHA-256 of its files."""
+    texts = {
         name: (split["sentences"], split["tokens"], [file["sha256"] for file in split["files"]])
         for name, split in report["splits"].items()
     }
+    return {name: report.get("settings", {}).get(name) for name in _ORDERING} | {"texts": texts}

@@ -1,13 +1,16 @@
 """The files of one checkpoint: a trainer's weights, its other tensors, and how far it has come."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from safetensors.torch import load_file, save_file
 
+from elmo.config import BiLMConfig
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import read_json
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
@@ -23,6 +26,8 @@ from elmo.weights.native.write import write as write_checkpoint
 
 _MODEL, _TENSORS, _PROGRESS = "model", "training.safetensors", "progress.json"
 _PARTS = frozenset({_MODEL, _TENSORS, _PROGRESS, SUMS_FILE})
+# Beside the network: the softmax's weights, the order of the text, the states of its rows and of the optimizer.
+_FIXED = ("tie_softmax", "seed", "batch_size", "optimizer")
 _PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
@@ -50,43 +55,26 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     run's, ConfigError for settings that it can't be continued with.
     """
     if changed := what_changed(folder, needs_sums=True):
-        raise _damaged(folder, changed)
-    model = read_checkpoint(folder / _MODEL)
-    for name, own in asdict(model.config).items():
-        if own != (asked := getattr(trainer.bilm.config, name)):
-            raise ConfigError(
-                f"{name} is {asked!r}, but this run's network was built with {own!r}, and its weights would not fit. "
-                f"Resume with that value, or start a new run. The checkpoint is {folder}."
-            )
-    if model.vocabulary != (words := trainer.head.vocabulary):
-        raise ConfigError(
-            f"{trainer.data.folder}: has another vocabulary ({len(words)} words) than the checkpoint {folder} "
-            f"({len(model.vocabulary or ())} words). Resume with the data that the run was begun with."
+        raise WeightFileError(
+            f"{folder}: the checkpoint is damaged ({changed}). Remove that folder; --resume then continues from the "
+            "checkpoint before it, if there is one."
         )
-    _require_same(recipe, trainer.config)
+    model = read_checkpoint(folder / _MODEL)
+    before = _fixed(model.config, recipe, model.vocabulary)
+    for name, value in _fixed(trainer.bilm.config, trainer.config, trainer.head.vocabulary).items():
+        if value != before[name]:
+            raise ConfigError(
+                f"{name} is {value!r:.60}, but the checkpoint {folder} was trained with {before[name]!r:.60}, and its "
+                "weights, states or place in the text would not fit. Resume with that value, or start a new run."
+            )
     # Both files are as they were written: they have their sums.
     position = RunPosition.from_dict(read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES))
     restore(trainer, weights_of(model), load_file(folder / _TENSORS), position)
 
 
-def _require_same(before: PretrainConfig, now: PretrainConfig) -> None:
-    """ConfigError for a setting that no tensor shows, but that the checkpoint can't be continued without."""
-    for name, why in (
-        ("tie_softmax", "the softmax would lose its weights, or the word vectors theirs"),
-        ("seed", "the order of the text follows from it, so sentences would be read twice or left out"),
-    ):
-        if getattr(before, name) != getattr(now, name):
-            raise ConfigError(
-                f"{name} is {getattr(now, name)!r}, but the checkpoint was trained with {getattr(before, name)!r}: "
-                f"{why}. Resume with that value, or start a new run."
-            )
-
-
-def _damaged(folder: Path, why: str) -> WeightFileError:
-    return WeightFileError(
-        f"{folder}: the checkpoint is damaged ({why}). Remove that folder; --resume then continues from the checkpoint "
-        "before it, if there is one."
-    )
+def _fixed(network: BiLMConfig, recipe: PretrainConfig, words: Sequence[str] | None) -> dict[str, Any]:
+    """What a run can't change."""
+    return {**asdict(network), "vocabulary": words, **{name: getattr(recipe, name) for name in _FIXED}}
 
 
 def weights_of(model: Checkpoint) -> dict[str, Float[torch.Tensor, "..."]]:

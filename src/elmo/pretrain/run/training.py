@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.finetune import Finetuning
 from elmo.pretrain.run.held_out import validation
@@ -91,14 +90,13 @@ class Pretraining:
 
     def begun(self, ranks: Ranks) -> Trainer:
         """A trainer before its first step."""
-        return Trainer(self._checked(self.config or PretrainConfig()), self.data, ranks=ranks)
+        return Trainer(self.config or PretrainConfig(), self.data, ranks=ranks)
 
     def resumed(self, run: RunFolder) -> Trainer:
         """A trainer as it was at the newest checkpoint."""
         run.require_pretraining()
         run.require_same_data(self.data.report)
-        config = run.config() if self.config is None else self._checked(self.config)
-        trainer = Trainer(config, self.data, ranks=run.ranks)
+        trainer = Trainer(self.config or run.config(), self.data, ranks=run.ranks)
         run.restore(trainer)
         return trainer
 
@@ -111,12 +109,3 @@ class Pretraining:
         loop.train()
         figures = loop.take_best() if loop.out_of_patience else loop.evaluate_whole()
         return loop.finished(facts_of(loop.trainer, figures))
-
-    def _checked(self, config: PretrainConfig) -> PretrainConfig:
-        """The config. ConfigError if it doesn't fit the data."""
-        if config.patience and validation(self.data) is None:
-            raise ConfigError(
-                f"patience is {config.patience}, but the data has no validation text whose perplexity could stop "
-                "falling. Prepare it again with --valid or --valid-share, or set patience to 0."
-            )
-        return config

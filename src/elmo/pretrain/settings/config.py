@@ -13,12 +13,14 @@ from elmo.config import (
     Direction,
     filter_pairs,
 )
-from elmo.errors import ConfigError
-from elmo.pretrain.settings.checks import check_combinations
-from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt, PositiveInt, Seed, Settings
+from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt, PositiveInt, Seed, Settings, require_setting
 
 _LARGEST = 1_000_000
 _Epochs = Annotated[float, Must("above 0 and at most a million", lambda value: 0 < value <= 1e6)]
+_Cutoffs = Annotated[
+    tuple[int, ...],
+    Must("ascending vocabulary ids, each at least 1", lambda ids: all(a < b for a, b in pairwise((0, *ids)))),
+]
 _Probability = Annotated[float, Must("a probability from 0 to 1", lambda value: 0 <= value <= 1)]
 
 
@@ -76,7 +78,7 @@ class PretrainConfig(Settings):
     vocabulary, divided by frequency into clusters with smaller and smaller vectors (Grave et al. 2017)."""
     num_negative_samples: PositiveInt = 8192
     """Negatives of the sampled softmax, drawn for each step and direction."""
-    softmax_cutoffs: tuple[int, ...] = ()
+    softmax_cutoffs: _Cutoffs = ()
     """softmax="adaptive": the vocabulary ids at which the clusters of rarer words begin, for instance 2000 10000."""
     softmax_divisor: PositiveInt = 4
     """softmax="adaptive": the factor by which each cluster's vectors are smaller than those of the previous cluster."""
@@ -125,10 +127,11 @@ class PretrainConfig(Settings):
     keep_checkpoints: PositiveInt = 2
     """Number of checkpoints to keep, the newest ones."""
     keep_best: bool = True
-    """Whether to also keep the checkpoint with the lowest validation perplexity, as checkpoints/best."""
+    """Whether to also keep the checkpoint with the lowest validation perplexity, as checkpoints/best. So it is kept
+    with `patience`."""
     patience: NotNegativeInt = 0
-    """End after this many evaluations in a row without a lower validation perplexity; the finished model is then that
-    of the best checkpoint. 0: train to the last step."""
+    """End after this many evaluations in a row, each after `evaluate_every` steps, without a lower validation
+    perplexity; the finished model is then that of the best checkpoint. 0: train to the last step."""
     on_nan: Literal["stop", "skip"] = "stop"
     """What to do if a loss or gradient is not finite (NaN or inf). stop: end the run and save the state from before the
     step; skip: skip the step."""
@@ -139,7 +142,13 @@ class PretrainConfig(Settings):
         object.__setattr__(self, "filters", filter_pairs(self.filters))
         super().__post_init__()
         object.__setattr__(self, "softmax_cutoffs", tuple(self.softmax_cutoffs))
-        check_combinations(self)
+        fits = self.characters == "none" and self.word_vector_size == self.projection_size
+        require_setting(
+            not self.tie_softmax or (fits and self.softmax != "adaptive"),
+            "tie_softmax",
+            self.tie_softmax,
+            "false unless characters is 'none', word_dim projection_size, and softmax sampled or full",
+        )
         self.architecture(_LARGEST)  # which refuses sizes that no model has
 
     @property
@@ -152,11 +161,12 @@ class PretrainConfig(Settings):
         if self.softmax != "adaptive":
             return []
         cutoffs = self.softmax_cutoffs
-        if cutoffs[-1] >= vocabulary_size:
-            raise ConfigError(
-                f"softmax_cutoffs is {list(cutoffs)}, but the vocabulary has {vocabulary_size} words: its last cluster "
-                f"would be empty. Use cutoffs below {vocabulary_size}, or softmax=full for a vocabulary this small."
-            )
+        require_setting(
+            0 < max(cutoffs, default=0) < vocabulary_size,
+            "softmax_cutoffs",
+            cutoffs,
+            f"some vocabulary ids below {vocabulary_size} where softmax is adaptive",
+        )
         sizes = [end - begin for begin, end in pairwise((*cutoffs, vocabulary_size))]
         return [
             (size, max(1, self.projection_size // self.softmax_divisor**depth)) for depth, size in enumerate(sizes, 1)

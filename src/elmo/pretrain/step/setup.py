@@ -20,8 +20,6 @@ from elmo.text.vocabulary import UNKNOWN
 
 _MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 _ROWS_AT_ONCE = 65_536
-# What each optimizer keeps of a parameter that had a gradient.
-OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set()}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from elmo.errors import ConfigError
-from elmo.pretrain.step.setup import OPTIMIZER_STATE
 from elmo.pretrain.step.stream import RunPosition
 from elmo.pretrain.step.trainer import Trainer
 
@@ -54,11 +53,10 @@ def restore(
 ) -> None:
     """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
 
-    Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, if the streams
-    have another number of rows, or if the tensors are another optimizer's.
+    They are of a run with the same network, batch_size and optimizer. Raises ConfigError, before anything changes, if
+    `weights` are those of a model built otherwise.
     """
-    _require_rows(trainer, position)
-    optimizer_state = _optimizer_state(trainer, tensors, position)
+    optimizer_state = _optimizer_state(trainer, tensors)
     load_weights(trainer, weights)
     # It knows where each optimizer wants its counts of steps: on a GPU some leave them on the CPU.
     trainer.optimizer.load_state_dict(optimizer_state)
@@ -76,32 +74,12 @@ def restore(
     trainer.warmup_tokens = of_warmup
 
 
-def _require_rows(trainer: Trainer, position: RunPosition) -> None:
-    for direction, stream in position.streams.items():
-        if len(stream.used) != trainer.config.batch_size:
-            raise ConfigError(
-                f"batch_size is {trainer.config.batch_size}, but the {direction} stream was saved with "
-                f"{len(stream.used)} rows, and each row has its own state. Resume with that --batch-size; any "
-                "number of processes up to it can share the rows."
-            )
-
-
-def _optimizer_state(
-    trainer: Trainer, tensors: dict[str, Float[Tensor, "..."]], position: RunPosition
-) -> dict[str, Any]:
-    """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
+def _optimizer_state(trainer: Trainer, tensors: dict[str, Float[Tensor, "..."]]) -> dict[str, Any]:
+    """As the optimizer's `load_state_dict` takes it."""
     state: dict[int, dict[str, Tensor]] = {}
     for index, name in enumerate(trainer.named_parameters):
         prefix = f"optimizer.{name}."
         found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
         if found:
             state[index] = {key: value.clone() for key, value in found.items()}
-    saved = set().union(*state.values())
-    expected = OPTIMIZER_STATE[trainer.config.optimizer]
-    if saved != expected and (saved or position.step):
-        kind = next((name for name, keys in OPTIMIZER_STATE.items() if keys == saved), "an unknown optimizer")
-        raise ConfigError(
-            f"optimizer is {trainer.config.optimizer!r}, but the checkpoint has the state of {kind}, which another "
-            "can't continue from. Resume with that --optimizer, or start a new run."
-        )
     return {"state": state, "param_groups": trainer.optimizer.state_dict()["param_groups"]}

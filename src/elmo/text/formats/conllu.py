@@ -26,7 +26,7 @@ _SKIPPING = ", or use --errors skip to list and skip such sentences"
 
 
 @dataclass(frozen=True)
-class TreebankSentence:
+class ConlluSentence:
     """A sentence and all that its file says of it; it has no tokens if it is bad."""
 
     names: Sequence[str]
@@ -47,7 +47,7 @@ def treebank_sentences(
     first: int = 1,
     on_new_document: Callable[[], None] | None = None,
     header: str | None = None,
-) -> Iterator[TreebankSentence]:
+) -> Iterator[ConlluSentence]:
     """The sentences of `lines`; a bad one is a TextError that names its line, or, with `on_bad_line`, empty.
 
     `first`: the number of the first line. `on_new_document` is called before the first sentence of what a comment
@@ -81,13 +81,13 @@ def _named(lines: Iterable[str], where: str) -> tuple[str, ...] | None:
     return names
 
 
-def _sentence(block: ColumnSentence, names: Sequence[str], name: str, on_bad_line: BadLine | None) -> TreebankSentence:
-    found = TreebankSentence(names, text=[*block.comments, *map("\t".join, block.rows)])
+def _sentence(block: ColumnSentence, names: Sequence[str], name: str, on_bad_line: BadLine | None) -> ConlluSentence:
+    found = ConlluSentence(names, text=[*block.comments, *map("\t".join, block.rows)])
     for place, (row, number) in enumerate(zip(block.rows, block.lines, strict=True), start=len(block.comments)):
         cells = dict(zip(names, row, strict=False))
         if why := _odd(cells, len(row), names, len(found.tokens) + 1):
             report(on_bad_line, number, f"{name}:{number}: {why}{_SKIPPING}.")
-            return TreebankSentence(names)
+            return ConlluSentence(names)
         match = _ID.fullmatch(cells["ID"]) if "ID" in cells else None
         if match is None or match["word"]:
             found.tokens.append(cells["FORM"])

@@ -44,11 +44,11 @@ def table_rows(
         width = len(first_row) if len(first_row) > column else None
     else:
         _, names = next(found if header is None else _rows(header.split("\n"), 1, separator), (1, []))
-        if isinstance(names, csv.Error):
+        if isinstance(names, str):
             raise TextError(f"{name}:1: the row of column names is not valid CSV ({names}). Fix the line.")
         column, width = _place(names, field, name), len(names)
     for line, cells in found:
-        if isinstance(cells, csv.Error):
+        if isinstance(cells, str):
             what = f"not valid CSV ({cells})"
         elif not cells or any(WRONG in cell for cell in cells):  # what is wrong was reported
             yield ""
@@ -107,13 +107,13 @@ def separator_of(lines: Sequence[str], field: str, name: str) -> str:
     return fitting[0] if fitting else _SEPARATORS[0]
 
 
-def _cells(rows: Sequence[list[str] | csv.Error]) -> list[str]:
+def _cells(rows: Sequence[list[str] | str]) -> list[str]:
     """Those of the first row; none of what isn't one."""
     return rows[0] if rows and isinstance(rows[0], list) else []
 
 
-def _rows(lines: Iterable[str], first: int, separator: str | None) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """The line that each row begins at, and its cells; a blank row has none, and what is not CSV is an error."""
+def _rows(lines: Iterable[str], first: int, separator: str | None) -> Iterator[tuple[int, list[str] | str]]:
+    """The line that each row begins at, and its cells, of which a blank row has none; or why it is not CSV."""
     if separator is None:
         for number, line in enumerate(lines, start=first):
             yield number, line.split("\t") if line.strip() else []
@@ -133,7 +133,7 @@ def _rows(lines: Iterable[str], first: int, separator: str | None) -> Iterator[t
         except StopIteration:
             return
         except csv.Error as error:
-            yield begins, error
+            yield begins, str(error)
             continue
         yield begins, cells if any(cell.strip() for cell in cells) else []
 

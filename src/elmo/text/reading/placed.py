@@ -168,7 +168,7 @@ def _split(
         part = whole[start:stop]
         at = line + whole.count("\n", 0, start)
         # A line end inside a sentence is a space to the tokenizer, at the same place.
-        tokens = _tokenized(tokenize, part.replace("\n", " "), path, at, reading.tokenizer)
+        tokens = tokens_of(tokenize, part.replace("\n", " "), f"{text_name(path)}:{at}", reading.tokenizer)
         read = as_trained(tokens, marks)
         if read is tokens and places is None:
             yield PlacedSentence(tokens, part, at, start=start)
@@ -240,8 +240,11 @@ def _spans(text: str, ends: SentenceEnds) -> list[tuple[int, int]]:
     return found or [(0, 0)]
 
 
-def _tokenized(tokenize: Tokenize, text: str, path: Path | str, line: int, name: str) -> list[str]:
-    """The tokens of a text; whatever goes wrong in a tokenizer of the user's own is a TextError."""
+def tokens_of(tokenize: Tokenize, text: str, place: str, name: str) -> list[str]:
+    """The tokens of a text; whatever goes wrong in a tokenizer of the user's own is a TextError.
+
+    `place`: of the text, and `name`: of the tokenizer, for messages.
+    """
     try:
         tokens = tokenize(text)
         # A string returned by mistake would be taken for the list of its letters.
@@ -251,7 +254,7 @@ def _tokenized(tokenize: Tokenize, text: str, path: Path | str, line: int, name:
         raise
     except Exception as error:
         raise TextError(
-            f"{text_name(path)}:{line}: the tokenizer {name} failed at {text[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or "
+            f"{place}: the tokenizer {name} failed at {text[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or "
             "use another with --tokenizer."
         ) from error
     return list(tokens)

@@ -49,14 +49,10 @@ def show_text(arguments: Arguments) -> int:
 def _text_to_show(arguments: Arguments) -> str:
     """The text that was given as an argument. Raises for what is, or must be meant to be, a file."""
     text, *others = arguments.inputs
-    if others:
+    if others or is_file(text):
         raise ConfigError(
-            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
-            "quotation marks around a text with spaces."
-        )
-    if is_file(text):
-        raise ConfigError(
-            f"{text} is a file, but there is no -o for its vectors. Add -o OUT.h5, or print them: elmo embed - < {text}"
+            f"{text} is a file, or the first of several texts, but there is no -o for the vectors. Add -o OUT.h5, "
+            f"print them with elmo embed - < {text}, or put quotation marks around a text with spaces."
         )
     if not text.strip():
         raise ConfigError("the text is empty, so there is no token to show. Pass a text in quotation marks, or a file.")
