@@ -110,7 +110,7 @@ def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line] == ["the", "bank"]
     (tmp_path / "u32.conll").write_bytes(COLUMNS.encode("utf-32"))
     (tmp_path / "ko.conll").write_bytes("비가 O\n왔다 O\n".encode("cp949"))
-    for name, message in (("u32.conll", "is not text: "), ("ko.conll", "cp949")):
+    for name, message in (("u32.conll", "not valid UTF-8"), ("ko.conll", "cp949")):
         command[4] = str(tmp_path / name)
         assert main([*command[:-1], str(tmp_path / "other"), "--encoder", "none", "--quiet"]) == 2
         told = capsys.readouterr().err

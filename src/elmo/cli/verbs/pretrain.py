@@ -26,7 +26,7 @@ from elmo.errors import ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
-from elmo.setting_checks import Must, Settings
+from elmo.setting_checks import Must, require_types
 
 if TYPE_CHECKING:
     from elmo.pretrain.ranks.distributed import Ranks
@@ -36,7 +36,7 @@ _WEEK = 7 * 86_400
 
 
 @dataclass(frozen=True)
-class Machine(Settings):
+class Machine:
     """Where a training computes and what it reports."""
 
     device: DeviceOption = "auto"
@@ -149,6 +149,7 @@ def joined(machine: Machine) -> "Iterator[Ranks]":
     from elmo.pretrain.ranks import distributed
     from elmo.pretrain.step.trainer import TrainingDiverged
 
+    require_types(machine)
     with distributed.joined(machine.device, deterministic=machine.deterministic, timeout=machine.peer_timeout) as ranks:
         try:
             yield ranks

@@ -314,4 +314,4 @@ def _order_of(report: Mapping[str, Any]) -> dict[str, Any]:
         name: (split["sentences"], split["tokens"], [file["sha256"] for file in split["files"]])
         for name, split in report["splits"].items()
     }
-    return {name: report.get("settings", {}).get(name) for name in _ORDERING} | {"texts": texts}
+    return {"texts": texts} | {name: report.get("settings", {}).get(name) for name in _ORDERING}
