@@ -265,7 +265,7 @@ def test_a_network_of_another_size_is_refused_with_both_sizes(
 ) -> None:
     run.save(trainer, keep=2)
     other = replace(recipe, cell_size=recipe.cell_size + 1)
-    with pytest.raises(ConfigError, match=f"cell_size is {other.cell_size}, .* built with {recipe.cell_size},"):
+    with pytest.raises(ConfigError, match=f"cell_size is {other.cell_size}, .* trained with {recipe.cell_size},"):
         run.restore(Trainer(other, data))
 
 
