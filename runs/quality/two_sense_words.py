@@ -1,26 +1,31 @@
 """Do a word's nearest occurrences have its sense? Twenty words of two senses, four sentences for each sense.
 
     python runs/quality/two_sense_words.py [--model MODEL ...] [--list runs/quality/two_sense_words_ko.tsv]
+    python runs/quality/two_sense_words.py --encoder NAME[=FILES] -o RECORD    beside the model, another encoder
 
 The lists, `two_sense_words.tsv` (English) and `two_sense_words_ko.tsv`, were drawn up before the models they judge were
 trained. For every occurrence of a word the nearest other one of the same word is looked for, by cosine: with four
 sentences a sense, chance is 3 in 7, 42.9 %. A Korean word has two forms, each in two sentences of each sense; whoever
 looks at the form alone is right once in 3. Prints percent right by layer as a Markdown table, and the words that the
-best layer gets wrong most often.
+best layer gets wrong most often. The record has each occurrence.
 """
 
 import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from elmo import Embedder
+from elmo.analysis.record import begun
+from elmo.disk.json_file import write_json
+from elmo.embed.encoder import Encoder, token_layers
 from elmo.errors import ElmoError, TextError
+from elmo.tasks.tokens.frozen_layers import find_encoder
 
 LIST = Path(__file__).with_suffix(".tsv")
 BRACKETED = re.compile(r"\[(.+)\]")
@@ -84,25 +89,24 @@ def hits(vectors: np.ndarray, occurrences: Sequence[Occurrence]) -> np.ndarray:
     return senses[similar.argmax(axis=1)] == senses
 
 
-def hits_by_layer(embedder: Embedder, occurrences: Sequence[Occurrence]) -> np.ndarray:
-    """(layers, occurrences) bool; layer 0 knows the form alone."""
-    embedded = embedder.embed([one.tokens for one in occurrences])
+def hits_by_layer(encoder: Encoder, occurrences: Sequence[Occurrence]) -> np.ndarray:
+    """(layers, occurrences) bool; a biLM's layer 0 knows the form alone."""
+    embedded = token_layers(encoder, [one.tokens for one in occurrences])
     vectors = np.stack([layers[:, one.place] for layers, one in zip(embedded, occurrences, strict=True)], axis=1)
     return np.stack([hits(layer.astype(np.float64), occurrences) for layer in vectors])
 
 
-def table(models: Iterable[str], occurrences: Sequence[Occurrence]) -> str:
-    """A row for each model."""
-    lines = []
-    for model in models:
-        found = hits_by_layer(Embedder.from_pretrained(model), occurrences)
-        if not lines:
-            names = ("model", *(f"layer {layer}" for layer in range(1, len(found))), "most often wrong")
-            lines += [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
-        best = found[1:][found[1:].mean(axis=1).argmax()]
+def table(found: Mapping[str, np.ndarray], occurrences: Sequence[Occurrence]) -> str:
+    """A row for each encoder. `found`: by name, (layers, occurrences) bool."""
+    most = max(map(len, found.values()))
+    names = ("model", *(f"layer {layer}" for layer in range(1, most)), "most often wrong")
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+    for name, hits in found.items():
+        best = hits[1:][hits[1:].mean(axis=1).argmax()]
         wrong = Counter(one.word for one, right in zip(occurrences, best, strict=True) if not right)
         named = ", ".join(f"{word} {count}" for word, count in wrong.most_common(4))
-        lines.append(f"| {model} |" + "".join(f" {100 * layer.mean():.1f} |" for layer in found[1:]) + f" {named} |")
+        cells = [f"{100 * layer.mean():.1f}" for layer in hits[1:]] + [""] * (most - len(hits))
+        lines.append(f"| {name} | {' | '.join(cells)} | {named} |")
     return "\n".join(lines)
 
 
@@ -111,9 +115,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--model", action="append", help="a name, a folder or file; may be repeated (default small-en)")
     parser.add_argument("--list", type=Path, default=LIST)
+    parser.add_argument("--encoder", action="append", default=[], metavar="NAME[=FILES]", help="may be repeated")
+    parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args(arguments)
     try:
-        print(table(options.model or ["small-en"], read_list(options.list)))
+        occurrences = read_list(options.list)
+        encoders: dict[str, Encoder] = {
+            model: Embedder.from_pretrained(model) for model in options.model or ["small-en"]
+        }
+        for name, _, files in (text.partition("=") for text in options.encoder):
+            encoders[name] = find_encoder(name, files, device="cpu")
+        found = {name: hits_by_layer(encoder, occurrences) for name, encoder in encoders.items()}
+        print(table(found, occurrences))
+        if options.output:
+            hashes = {name: {"hash": encoder.model_hash} for name, encoder in encoders.items()}
+            command = ["python", "runs/quality/two_sense_words.py", *sys.argv[1:]]
+            record = begun(
+                "two_sense_words",
+                encoders={"encoders": hashes},
+                data={"list": options.list},
+                settings={},
+                command=command,
+            )
+            rows = [
+                {"encoder": name, "layer": layer, "right": int(right.sum()), "hits": "".join(map(str, right.astype(int)))}
+                for name, layers in found.items()
+                for layer, right in enumerate(layers)
+            ]
+            write_json(options.output, record | {"occurrences": len(occurrences), "rows": rows})
     except (ElmoError, OSError) as error:
         print(f"two_sense_words: {error}", file=sys.stderr)
         return 2

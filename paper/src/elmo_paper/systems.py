@@ -1,4 +1,4 @@
-"""The systems that ELMo is compared with, by the paper and here, as encoders: the entry points of the group `elmo.encoders`.
+"""The systems that ELMo is compared with, by the paper and here: the entry points of the group `elmo.encoders`.
 
 With them `elmo task train --encoder cove --model FOLDER` trains a task on CoVe, and `elmo-paper wsd --encoder
 cove=FOLDER` compares it. Each is imported when it is asked for: MSSG needs no torch.

@@ -41,6 +41,7 @@ class MiniLMEncoder:
         tensors = {name: tensor.cpu().numpy() for name, tensor in model.state_dict().items()}
         self.model_hash = fingerprint(tensors, sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__))
         """SHA-256 over the weights and the pieces."""
+        self._ends = tokenizer.cls_token_id, tokenizer.sep_token_id
         self._most = model.config.max_position_embeddings - 2
 
     @classmethod
@@ -85,8 +86,8 @@ class MiniLMEncoder:
         """Of sequences of one length; no position is padded."""
         numbers, parts = torch.tensor(batch), []
         for part in numbers.split(self._most, dim=1):
-            ends = [part.new_full((len(part), 1), end) for end in (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)]
-            read = torch.cat([ends[0], part, ends[1]], dim=1).to(self.device)
+            first, last = (part.new_full((len(part), 1), end) for end in self._ends)
+            read = torch.cat([first, part, last], dim=1).to(self.device)
             states = self.model(input_ids=read, output_hidden_states=True).hidden_states
             parts.append(torch.stack(states, dim=1)[:, :, 1:-1].cpu().numpy())
         return np.concatenate(parts, axis=2)
