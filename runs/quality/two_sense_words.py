@@ -138,7 +138,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 command=command,
             )
             rows = [
-                {"encoder": name, "layer": layer, "right": int(right.sum()), "hits": "".join(map(str, right.astype(int)))}
+                {
+                    "encoder": name,
+                    "layer": layer,
+                    "right": int(right.sum()),
+                    "hits": "".join(map(str, right.astype(int))),
+                }
                 for name, layers in found.items()
                 for layer, right in enumerate(layers)
             ]
