@@ -129,10 +129,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(table(found, occurrences))
         if options.output:
             hashes = {name: {"hash": encoder.model_hash} for name, encoder in encoders.items()}
+            first = next(iter(encoders))
             command = ["python", "runs/quality/two_sense_words.py", *sys.argv[1:]]
             record = begun(
                 "two_sense_words",
-                encoders={"encoders": hashes},
+                encoders={
+                    "model": first,
+                    "model_hash": hashes[first]["hash"],
+                    "static": None,
+                    "encoders": hashes,
+                },
                 data={"list": options.list},
                 settings={},
                 command=command,
@@ -147,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for name, layers in found.items()
                 for layer, right in enumerate(layers)
             ]
-            write_json(options.output, record | {"occurrences": len(occurrences), "rows": rows})
+            write_json(options.output, record | {"sets": {options.list.name: len(occurrences)}, "rows": rows})
     except (ElmoError, OSError) as error:
         print(f"two_sense_words: {error}", file=sys.stderr)
         return 2

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from elmo_paper.pages import analyses, experiments
+from elmo_paper.pages.beside import beside
 from elmo_paper.pages.records import REPOSITORY, Folders
 from elmo_paper.pages.summary import summary
 
@@ -32,6 +33,8 @@ KINDS: Mapping[str, _Maker] = {
     "table": analyses.table,
     "cove": analyses.cove,
     "quality": analyses.quality,
+    # docs/beside-a-transformer.md
+    "beside": beside,
 }
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/paper.md, docs/reproduction.md, docs/analysis.md and docs/explorer.md anew from the records.
+"""Writes docs/paper.md, reproduction.md, analysis.md, explorer.md and beside-a-transformer.md anew from the records.
 
     elmo-paper pages [RECORD.json ...]
 
@@ -22,7 +22,7 @@ from elmo_paper.pages.blocks import filled, without_blocks
 from elmo_paper.pages.records import ANALYSIS_OF, REPOSITORY, read
 from elmo_paper.places import ANALYSES, DOCS
 
-PAGES = ("paper.md", "reproduction.md", "analysis.md", "explorer.md")
+PAGES = ("paper.md", "reproduction.md", "analysis.md", "explorer.md", "beside-a-transformer.md")
 _FIGURE = re.compile(r"\d\.\d|\d %|\d points")
 WITHOUT_FIGURE = ("neighbors",)
 """Analyses whose figures would show nothing that the table doesn't."""
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in PAGES:
         write_file(DOCS / name, filled((DOCS / name).read_text(encoding="utf-8")).encode())
     print("these lines hold figures and are written by hand; do they still hold?", file=sys.stderr)
-    for name in ("analysis.md", "explorer.md"):
+    for name in ("analysis.md", "explorer.md", "beside-a-transformer.md"):
         lines = stale((DOCS / name).read_text(encoding="utf-8"))
         print(*(f"{name}: {line}" for line in lines), sep="\n", file=sys.stderr)
     return 0

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# small-en beside all-MiniLM-L6-v2: the records of docs/beside-a-transformer.md.
+#   [SHARE=1] paper/scripts/minilm.sh OUT DATA
+# DATA has pos/ud-en-ewt and ner/{gum-derived,wnut17,btc-names}. Of training and development sentences one in SHARE is
+# taken, evenly (1: all of them); of test sentences one in TEST (1). A record that is there already is kept. The records
+# in paper/records/analysis/minilm were made with the shares that their files are named by. MiniLM reads about as many
+# words in a CPU second as docs says, and embedding is most of the time. Needs: pip install -e 'paper[minilm]'
+set -euo pipefail
+out=$1 data=$2 share=${SHARE:-1} test=${TEST:-1}
+mkdir -p "$out"
+export HF_HUB_OFFLINE=1 OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+
+unpacked() { if [ -f "$1.xz" ]; then xz -dc "$1.xz"; else cat "$1"; fi; }
+every() { awk -v every="$1" 'BEGIN { RS = ""; ORS = "\n\n" } (NR - 1) % every == 0'; }
+# Columns of names (word ... tag) as CoNLL-U, the tag in the column XPOS.
+as_treebank() {
+    grep -v '^-DOCSTART-' | awk -v OFS='\t' '
+        NF == 0 { number = 0; print ""; next } { print ++number, $1, "_", "_", $NF, "_", "_", "_", "_", "_" }'
+}
+
+# probe NAME TAGS FOLDER FILTER EXTENSION
+probe() {
+    local made="$out/$1" files=()
+    [ -f "$out/$1.json" ] && return
+    mkdir -p "$made"
+    for split in train dev test; do
+        local one=$share
+        [ "$split" = test ] && one=$test
+        files+=("--$split" "$made/$split-every-$one.conllu")
+        unpacked "$data/$3/$split.$5" | "$4" | every "$one" >"${files[-1]}"
+    done
+    elmo-paper pos "${files[@]}" --tags "$2" --no-control --no-code --dtype float32 --encoder minilm -o "$out/$1.json"
+}
+
+[ -f "$out/two-senses.json" ] ||
+    python "$(dirname "$0")/../../runs/quality/two_sense_words.py" --encoder minilm -o "$out/two-senses.json"
+probe pos upos pos/ud-en-ewt cat conllu
+probe names-gum xpos ner/gum-derived as_treebank conll
+probe names-wnut17 xpos ner/wnut17 as_treebank conll
+probe names-btc xpos ner/btc-names as_treebank conll

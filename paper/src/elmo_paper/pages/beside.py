@@ -1,0 +1,48 @@
+"""The block of docs/beside-a-transformer.md: small-en and all-MiniLM-L6-v2 on the same examples."""
+
+from collections.abc import Iterator, Sequence
+
+from elmo_paper.analysis.encoders import BILM
+from elmo_paper.analysis.record import Record
+from elmo_paper.pages.records import LINK, Folders
+from elmo_paper.systems import TITLES
+
+_PROBES = {
+    "pos": ("parts of speech, English Web Treebank: accuracy", "accuracy"),
+    "names-gum": ("names, GUM: F1 of tokens", "name_f1"),
+    "names-wnut17": ("names, WNUT-17: F1 of tokens", "name_f1"),
+    "names-btc": ("names, Broad Twitter Corpus: F1 of tokens", "name_f1"),
+}
+_SENSES = "nearest use of a two-sense word has its sense, 20 words: %"
+
+
+def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
+    """`<!-- beside -->`: a row for each record in analysis/minilm. The layer of a probe is the one best on dev."""
+    yield "| measured | training / test examples | small-en | MiniLM | record |"
+    yield "|---|---|---|---|---|"
+    for name, (what, key) in _PROBES.items():
+        if (folders.analyses / "minilm" / f"{name}.json").is_file():
+            record = folders.analysis(f"minilm/{name}")
+            cells = [_best(record, encoder, key) for encoder in (BILM, TITLES["minilm"])]
+            train, _, test = record["tokens"]
+            yield f"| {what} | {train:,} / {test:,} words | {' | '.join(cells)} | {_link(name)} |"
+    record = folders.analysis("minilm/two-senses")
+    cells = [_most(record, encoder) for encoder in ("small-en", "minilm")]
+    yield f"| {_SENSES} | - / {sum(record['sets'].values())} uses | {' | '.join(cells)} | {_link('two-senses')} |"
+
+
+def _best(record: Record, encoder: str, key: str) -> str:
+    rows = [row for row in record["rows"] if row["encoder"] == encoder]
+    row = max(rows, key=lambda one: one["dev_accuracy"])
+    interval = f" ({row['interval'][0]:.1f} to {row['interval'][1]:.1f})" if key == "accuracy" else ""
+    return f"{row[key]:.1f}{interval}, {row['layer']}"
+
+
+def _most(record: Record, encoder: str) -> str:
+    """Of the best layer on these very uses: no others choose it."""
+    row = max((row for row in record["rows"] if row["encoder"] == encoder), key=lambda one: one["right"])
+    return f"{100 * row['right'] / sum(record['sets'].values()):.1f}, layer {row['layer']}"
+
+
+def _link(name: str) -> str:
+    return f"[{name}.json]({LINK}/analysis/minilm/{name}.json)"
