@@ -95,7 +95,7 @@ def main() -> int:
 
 
 _EXPORT = """
-import sys, warnings, torch
+import sys, onnxruntime, torch
 from transformers import AutoModel
 from onnxruntime.quantization import QuantType, quantize_dynamic
 source, folder = sys.argv[1:]
@@ -110,6 +110,12 @@ ids = torch.ones(2, 8, dtype=torch.int64)
 axes = {0: "batch", 1: "pieces"}
 torch.onnx.export(Last().eval(), (ids, ids), folder + "/float32.onnx", input_names=["ids", "mask"], opset_version=17,
                   output_names=["states"], dynamic_axes={"ids": axes, "mask": axes, "states": axes}, dynamo=False)
+ids, mask = torch.randint(1000, 30000, (3, 21)), torch.arange(21).lt(torch.tensor([[21], [9], [14]])).long()
+with torch.no_grad():
+    wanted = Last().eval()(ids, mask)[mask > 0].numpy()
+session = onnxruntime.InferenceSession(folder + "/float32.onnx", providers=["CPUExecutionProvider"])
+found = session.run(["states"], {"ids": ids.numpy(), "mask": mask.numpy()})[0][mask.numpy() > 0]
+assert abs(found - wanted).max() < 1e-4, "the ONNX file computes something else"
 quantize_dynamic(folder + "/float32.onnx", folder + "/int8.onnx", weight_type=QuantType.QInt8)
 """
 

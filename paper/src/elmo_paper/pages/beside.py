@@ -34,8 +34,10 @@ def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
 def _best(record: Record, encoder: str, key: str) -> str:
     rows = [row for row in record["rows"] if row["encoder"] == encoder]
     row = max(rows, key=lambda one: one["dev_accuracy"])
-    interval = f" ({row['interval'][0]:.1f} to {row['interval'][1]:.1f})" if key == "accuracy" else ""
-    return f"{row[key]:.1f}{interval}, {row['layer']}"
+    if key == "accuracy":
+        return f"{row[key]:.1f} ({row['interval'][0]:.1f} to {row['interval'][1]:.1f}), {row['layer']}"
+    best = max(rows, key=lambda one: one[key])
+    return f"{row[key]:.1f}, {row['layer']} (highest on test: {best[key]:.1f}, {best['layer']})"
 
 
 def _most(record: Record, encoder: str) -> str:
