@@ -266,7 +266,7 @@ def test_a_tour_can_be_left_and_brings_the_own_sentences_back(opened, address):
     opened.page.wait_for_selector(".tour-tools:has-text('1 of')")
     opened.page.keyboard.press("ArrowRight")
     opened.page.wait_for_function("() => document.querySelector('.tour-tools')?.textContent.startsWith('2 of')")
-    assert opened.texts(".sentence.A .token")[2] == "spring"
+    assert opened.texts(".sentence.A .token")[3] == "right"
     opened.page.keyboard.press("Escape")
     opened.page.wait_for_selector(".tour", state="detached")
     assert opened.texts(".token") == ["a", "fair", "price"]
