@@ -189,7 +189,7 @@ def test_a_sentence_is_as_probable_as_the_language_model_finds_it():
 def test_its_page_names_every_function_and_the_notebook_walks_through_them():
     root = Path(__file__).resolve().parents[1]
     page = (root / "docs/one-file.md").read_text(encoding="utf-8")
-    notebook = (root / "docs/notebooks/how-elmo-works.ipynb").read_text(encoding="utf-8")
+    notebook = (root / "docs/course/1-one-sentence.ipynb").read_text(encoding="utf-8")
     own = {name for name, it in vars(reference).items() if getattr(it, "__module__", "") == reference.__name__}
     shown = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
     assert own - set(shown) == {"sigmoid", "clip"}

@@ -29,7 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 GENERATED = [
     *("changelog.md", "reference/command-line.md", "reference/http.md"),
-    *(f"notebooks/{path.stem}.md" for path in DOCS.glob("notebooks/*.ipynb")),
+    *(f"course/{path.stem}.md" for path in DOCS.glob("course/*.ipynb")),
 ]
 
 

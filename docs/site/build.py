@@ -8,7 +8,7 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
   notebook to its page;
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
-  changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
+  changelog.md of CHANGELOG.md; the notebooks of docs/course become pages, with their stored outputs;
 - one-file.md shows src/elmo/reference.py; explorer.md and the first page show the page that `elmo explore --export
   build/live-explorer` has made before, if it has.
 
@@ -72,9 +72,9 @@ def stage(folder: Path) -> None:
     (folder / "docs/reference/command-line.md").write_text(command_line(), encoding="utf-8")
     (folder / "docs/reference/http.md").write_text(http_page.page(openapi()), encoding="utf-8")
     (folder / "docs/reference/openapi.json").write_text(json.dumps(openapi(), indent=1), encoding="utf-8")
-    for path in notebook.NOTEBOOKS.glob("*.ipynb"):
-        page = notebook.as_page(path, folder / "docs/notebooks/images")
-        (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
+    for path in notebook.COURSE.glob("*.ipynb"):
+        page = notebook.as_page(path, folder / "docs/course/images")
+        (folder / "docs/course" / f"{path.stem}.md").write_text(page, encoding="utf-8")
     source = (ROOT / "src/elmo/reference.py").read_text(encoding="utf-8")
     _put(folder / "docs/one-file.md", _PLACE_OF_FILE, f"## The file\n\n```python\n{source}```")
     has_explorer = (EXPLORER / "index.html").is_file()

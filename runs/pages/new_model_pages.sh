@@ -4,7 +4,7 @@
 # MODEL is small-en or small-ko; OUT keeps records and can be used again after an interruption; DATA is that of
 # analyses.sh. In turn: quality.json in the model's folder (what the explorer page says of itself), the analyses,
 # the tables and figures of docs/analysis.md and docs/explorer.md, the pictures of docs/explorer.md, and the outputs of
-# docs/notebooks. At the end it lists the sentences of the pages that hold figures, which nobody but a person can bring
+# docs/course. At the end it lists the sentences of the pages that hold figures, which nobody but a person can bring
 # up to date.
 set -euo pipefail
 model=$1 out=$2 data=$3
