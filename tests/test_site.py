@@ -78,6 +78,23 @@ def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path, load_script) ->
     assert load_script("docs/site/build.py").with_links_inside(said, DOCS / "faq.md", tmp_path) == shown
 
 
+def test_a_page_is_described_by_its_first_prose(load_script) -> None:
+    described = load_script("docs/site/build.py").described
+    text = "# Title\n\n```sh\nelmo\n```\n\nReads [`a` file](a.md) and\nsays **so**.\n\nMore.\n"
+    assert described(text) == f'---\ndescription: "Reads a file and says so."\n---\n\n{text}'
+    assert described("---\ntitle: A\n---\n\nB " + "c " * 99).startswith('---\ntitle: A\ndescription: "B c ')
+    assert described("# Title\n\n| a |\n") == "# Title\n\n| a |\n"
+
+
+def test_the_site_has_the_mark_the_typefaces_and_the_version_of_the_explorer(tmp_path: Path, load_script) -> None:
+    load_script("docs/site/build.py").stage(tmp_path / "staged")
+    page, staged = ROOT / "src/elmo/explorer/page", tmp_path / "staged/docs"
+    assert (staged / "images/mark.svg").read_bytes() == (page / "icon.svg").read_bytes()
+    look = (staged / "look.css").read_text(encoding="utf-8")
+    sans = (page / "style.css").read_text(encoding="utf-8").split("--sans: ")[1].split(";")[0]
+    assert f"--md-text-font-family: {sans};" in look and f'content: " {elmo.__version__}"' in look
+
+
 def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert extras["docs"] and all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in extras["docs"])

@@ -4,6 +4,8 @@
 
 FOLDER (default build/site) gets a copy of docs/ that can be built by itself, and the built site in FOLDER/site:
 
+- every page says in a description what it is about, for search engines, and in which language it is;
+- the mark, the typefaces and the version are those of the explorer page (src/elmo/explorer/page);
 - links out of docs/ lead to copies under files/; those to the README lead to the site's first page, and those to a
   notebook to its page;
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
@@ -30,7 +32,9 @@ from unittest.mock import patch
 
 from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
+from elmo.explorer import page_files
 from elmo.serve.operations import openapi
+from elmo.version import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 import http_page  # noqa: E402 - beside this file
@@ -43,6 +47,7 @@ HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "ch
 # Columns that a block of code has on a page.
 _WIDTH = 80
 # What `elmo explore --export` has made, and where docs/explorer.md shows it.
+_PAGE = ROOT / "src/elmo/explorer/page"
 EXPLORER = ROOT / "build/live-explorer"
 _EXPLORER_PAGE = "live-explorer/index.html"
 _PLACE_OF_EXPLORER = "<!-- the explorer -->"
@@ -53,7 +58,7 @@ style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 This is the page itself, exported: it computes in your browser, loads 20 MB for each model that you look at, and sends
 nothing anywhere. [Open it in a window of its own]({_EXPLORER_PAGE})."""
 # The first page: without columns beside it, and with the explorer in place of its picture.
-_NO_COLUMNS = "---\nhide: [navigation, toc]\n---\n\n"
+_NO_COLUMNS = "---\ntitle: Deep contextualized word vectors\nhide: [navigation, toc]\n---\n\n"
 _LANDING_FRAME = '<iframe src="{page}" title="The explorer"></iframe>'
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
@@ -84,10 +89,43 @@ def stage(folder: Path) -> None:
     first = folder / "docs/index.md"
     shown = _EXPLORER_PAGE if has_explorer else None
     first.write_text(landing(first.read_text(encoding="utf-8"), shown), encoding="utf-8")
-    shutil.copy(DOCS / "site/look.css", folder / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", folder)
+    for page in (folder / "docs").rglob("*.md"):
+        page.write_text(described(page.read_text(encoding="utf-8")), encoding="utf-8")
+    (folder / "docs/images").mkdir(exist_ok=True)
+    shutil.copy(_PAGE / "icon.svg", folder / "docs/images/mark.svg")
+    look = (DOCS / "site/look.css").read_text(encoding="utf-8")
+    (folder / "docs/look.css").write_text(look + look_of_explorer(), encoding="utf-8")
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    address = page_files.source()
+    settings += f"\nrepo_url: {address}\n" if address else ""
+    (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
+
+
+def described(text: str) -> str:
+    """A page with a description in its head: the beginning of its first paragraph, as plain text."""
+    head, _, body = text.removeprefix("---\n").partition("---\n") if text.startswith("---\n") else ("", "", text)
+    paragraphs = [
+        it.strip() for it in re.split(r"\n\s*\n", re.sub(r"^```.*?^```$", "", body, flags=re.MULTILINE | re.DOTALL))
+    ]
+    prose = next((it for it in paragraphs if it and not re.match(r"#|\||<|!|-|:::|\d", it)), None)
+    if prose is None:  # the site's own description
+        return text
+    plain = re.sub(r"[*`]", "", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", prose))
+    said = json.dumps(textwrap.shorten(plain, 160, placeholder=" …"), ensure_ascii=False)
+    return f"---\n{head}description: {said}\n---\n\n{body}"
+
+
+def look_of_explorer() -> str:
+    """CSS: the typefaces of the explorer page, and the version beside the site's name."""
+    sans, mono = re.findall(
+        r"^  --(?:sans|mono): (.*);$", (_PAGE / "style.css").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return (
+        f"\nbody {{ --md-text-font-family: {sans}; --md-code-font-family: {mono}; }}\n"
+        f'.md-header__topic:first-child .md-ellipsis::after {{ content: " {__version__}"; font-weight: 400; }}\n'
+    )
 
 
 def landing(text: str, explorer: str | None) -> str:
@@ -179,7 +217,12 @@ def build(folder: Path) -> int:
     """Stages and builds; the exit code of the builder."""
     stage(folder)
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "-f", "mkdocs.yml"]
-    return subprocess.run(command, cwd=folder).returncode
+    code = subprocess.run(command, cwd=folder).returncode
+    for page in [*(folder / "site/ko").glob("*.html"), *(folder / "site/course").glob("*-ko.html")]:
+        page.write_text(
+            page.read_text(encoding="utf-8").replace('<html lang="en"', '<html lang="ko"', 1), encoding="utf-8"
+        )
+    return code
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 import json
 import re
+from email.message import Message
 from pathlib import Path
+
+import pytest
 
 import elmo.explorer
 from elmo.explorer import page_files
@@ -57,6 +60,23 @@ def test_a_page_allows_its_worker_and_nothing_else():
         assert ("connect-src 'self'" in policy) == connects
         assert made.count('<script type="text/plain"') == len(page_files._WORKERS) + (not connects)
     assert '<script type="text/plain" id="file a/b">QUJD</script>' in inside
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [
+        (["Changelog, https://a/b", "Source, https://a/c, d"], "https://a/c, d"),
+        (["Issues, https://a"], None),
+        ([], None),
+    ],
+)
+def test_the_address_of_the_source_is_the_one_in_the_metadata(monkeypatch, named, found):
+    facts = Message()
+    for line in named:
+        facts["Project-URL"] = line
+    monkeypatch.setattr(page_files, "metadata", lambda _: facts)
+    assert page_files.source() == found
+    assert json.loads(page_files.kept({}, (), {}))["answers"]["info"]["source"] == found
 
 
 def test_nothing_names_another_host():

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,19 @@ def kept(
     `answers`: to show before the worker has loaded, by the page's keys. `served`: the address below which a server has
     each model's layers and files; None: the worker computes, from files beside the page or in it.
     """
-    info = {"version": __version__, "models": [model.info() for model in models.values()]}
+    info = {"version": __version__, "source": source(), "models": [model.info() for model in models.values()]}
     given = {"info": info, "mixes": mixes, **(answers or {})}
     facts = {"is_complete": False, "answers": given, "engine": engines, "served": served}
     return msgspec.json.encode(facts).decode()
+
+
+def source() -> str | None:
+    """The address of the source, by the package's metadata; None if they have none."""
+    try:
+        named = metadata("pyelmo").get_all("Project-URL", [])
+    except PackageNotFoundError:  # run from a folder, not installed
+        return None
+    return dict(line.split(", ", 1) for line in named).get("Source")
 
 
 def page(kept: str, files: Mapping[str, str] | None = None) -> str:

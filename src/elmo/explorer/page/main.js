@@ -137,7 +137,8 @@ function renderBars() {
   const quiet = (id, text, act, more = {}) => h("button", { id, class: "quiet", onclick: act, ...more }, text);
   const icon = (id, sign, label, act, more = "") => h("button", { id, class: `quiet icon ${more}`, title: label, "aria-label": label, onclick: act }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "named" }, label));
   show(parts.header, h("div", { class: "inner" },
-    h("a", { class: "brand", href: "#", onclick: (event) => { event.preventDefault(); change({ ...opening(info), theme: state.theme, language: state.language }); } }, h("i", { class: "mark" }), h("span", {}, "elmo ", h("em", {}, "explorer"))),
+    h("a", { class: "brand", href: "#", onclick: (event) => { event.preventDefault(); change({ ...opening(info), theme: state.theme, language: state.language }); } }, h("img", { class: "mark", src: document.querySelector("link[rel=icon]").href, alt: "" }), h("span", {}, "elmo ", h("em", {}, "explorer"))),
+    h("span", { class: "muted version" }, info.version),
     h("select", { id: "model", "aria-label": words.model, onchange: (event) => change({ ...opening(info, info.models.find((one) => one.name === event.target.value)), theme: state.theme, language: state.language, view: state.view }) },
       info.models.map((one) => h("option", { value: one.name, selected: one.name === state.model }, one.name))),
     parts.text,
@@ -148,6 +149,7 @@ function renderBars() {
       !engine.isComplete && quiet("save", words.save, savePage),
       quiet("svg", words.svg, () => download(`elmo-${state.view}.svg`, svgOf(parts.view), "image/svg+xml")),
       quiet("code", words.code, showCode),
+      info.source && h("a", { id: "source", class: "quiet", href: info.source, target: "_blank", rel: "noopener" }, words.source),
       quiet("language", words.language, () => change({ language: nextLanguage(state.language) }), { lang: nextLanguage(state.language) }),
       icon("theme", { auto: "◐", light: "☀", dark: "☾" }[state.theme], words.theme[state.theme], () => change({ theme: nextTheme(state.theme) })),
       icon("keys", "?", words.keys, showKeys, "keyboard")),
