@@ -194,7 +194,10 @@ def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_
     build = load_script("docs/site/build.py")
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     shown, plain = (build.landing(text, page) for page in ("live-explorer/index.html", None))
-    assert shown.startswith("---\nhide: [navigation, toc]\n---\n") and shown.count("<iframe") == 1
+    assert (
+        shown.startswith("---\ntitle: Deep contextualized word vectors\nhide: [navigation, toc]\n---\n")
+        and shown.count("<iframe") == 1
+    )
     assert "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
     assert shown.endswith(text[text.index("| I want to |") :])
     assert "[Try it in your browser](live-explorer/index.html)" in shown
