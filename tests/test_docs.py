@@ -127,7 +127,7 @@ def test_every_block_of_a_page_runs_and_prints_what_it_says(
 
 def test_how_elmo_works_has_the_gradients_of_their_record() -> None:
     text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
-    record = json.loads((ROOT / "paper/records/analysis/gradients-through-time.json").read_text(encoding="utf-8"))
+    record = json.loads((ROOT / "paper/records/explained/gradients-through-time.json").read_text(encoding="utf-8"))
     assert len(record["norms"]) == 4
     for network, norms in record["norms"].items():
         assert f" {norms[20]:.1g}" in text, network
@@ -135,7 +135,7 @@ def test_how_elmo_works_has_the_gradients_of_their_record() -> None:
 
 def test_how_elmo_works_has_the_accuracies_of_their_record() -> None:
     text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
-    record = json.loads((ROOT / "paper/records/analysis/joined-pos-small-en.json").read_text(encoding="utf-8"))
+    record = json.loads((ROOT / "paper/records/explained/joined-pos-small-en.json").read_text(encoding="utf-8"))
     found = {(row["encoder"], row["layer"]): f"{row['accuracy']:.1f} %" for row in record["rows"]}
     for layer in ("layer 1", "layer 2"):
         assert " ".join(text.split()).count(found["joined", layer]) == 1, layer

@@ -1,7 +1,7 @@
 """How far back a gradient reaches: a plain tanh RNN, an LSTM of the same size, and the trained LSTM of small-en.
 
-    python paper/scripts/gradients_through_time.py measure paper/records/analysis/gradients-through-time.json
-    python paper/scripts/gradients_through_time.py draw paper/records/analysis/gradients-through-time.json OUT.svg
+    python paper/scripts/gradients_through_time.py measure paper/records/explained/gradients-through-time.json
+    python paper/scripts/gradients_through_time.py draw paper/records/explained/gradients-through-time.json OUT.svg
 
 The network reads 61 inputs. Of a random direction of its last output the gradient is taken with respect to each input:
 its norm, beside that at the last input, says how much a network that is wrong now can learn about what it read so many

@@ -113,6 +113,11 @@ class Page:
         raise Refusal(404, "the page has no such file. Open it at /explorer.", "not_found")
 
     def _model(self, request: Request) -> Explored:
+        # A page of another site can post anything but this type without asking the server first.
+        if request.method == "POST" and not request.headers.get("content-type", "").startswith("application/json"):
+            raise Refusal(
+                415, "only JSON is read. Send the header 'Content-Type: application/json'.", "unsupported_media_type"
+            )
         name = request.path_params["model"]
         if name not in self.models:
             raise Refusal(404, f"there is no model {name[:100]!r} here. Open the page at /explorer.", "model_not_found")

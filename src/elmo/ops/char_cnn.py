@@ -85,6 +85,11 @@ def character_vectors(
     The ids may be on the CPU while the embedding is on a GPU: cutting them there makes the host wait for nothing.
     """
     dim = embedding.shape[1]
+    if character_ids.device not in (embedding.device, torch.device("cpu")):
+        raise ConfigError(
+            f"the character ids are on {character_ids.device}, but the embedding is on {embedding.device}. Move them "
+            "to one device, or leave the ids on the CPU."
+        )
     if not has_values(character_ids):
         return CharacterVectors((functional.embedding(character_ids, embedding).flatten(1),), dim)
     trains = torch.is_grad_enabled() and len(character_ids) > 0 and native_passes.can_run(embedding)

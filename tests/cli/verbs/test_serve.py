@@ -9,7 +9,6 @@ from elmo.cli.main import main
     ("arguments", "words"),
     [
         (["--host", "0.0.0.0", "--port", "0"], "can reach 0.0.0.0, but no API key is set"),
-        (["--port", "0", "--allowed-hosts", "example.org:80"], "the host 'example.org:80' is not a mere name"),
         (["--port", "65536"], "port must be a whole number from 0 to 65,535 (got 65536)"),
         (["--port", "0", "--api-key-file", "nowhere"], "nowhere: No such file"),
         (["--port", "0", "--api-key-file", "empty"], "empty: has no keys"),

@@ -92,7 +92,7 @@ def test_tokenizers_and_sentence_ends_can_be_chosen(embedder):
         embedder.embed_text("a", tokenizer="moses")
     with pytest.raises(ConfigError, match=r"text\[1\] is list"):
         embedder.embed_text(["a", ["b"]])
-    with pytest.raises(ConfigError, match="text is int"):
+    with pytest.raises(ConfigError, match="text must be a string"):
         embedder.embed_text(5)
     with pytest.raises(TextError, match="the tokenizer .* failed"):
         embedder.embed_text("a", tokenizer=lambda text: text)

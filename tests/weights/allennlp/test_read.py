@@ -333,7 +333,7 @@ def test_a_word_model_without_a_fitting_vocabulary_is_refused(tmp_path, random_w
 
 def test_a_vocabulary_that_is_not_utf8_is_named_with_its_line(written, tmp_path):
     (tmp_path / "vocab.txt").write_bytes(b"<S>\n</S>\ncaf\xe9\n")
-    with pytest.raises(TextError, match=r"vocab.txt:3: not valid UTF-8 \(byte 0xE9 at column 4\)"):
+    with pytest.raises(TextError, match="vocab.txt:3: not valid UTF-8"):
         read_folder(written, vocabulary=tmp_path / "vocab.txt")
     with pytest.raises(TextError, match="nowhere.txt: there is no such file"):
         read_folder(written, vocabulary=tmp_path / "nowhere.txt")
