@@ -233,6 +233,8 @@ def _metavar(name: str, annotation: object) -> str | None:
     options = [option for option in get_args(annotation) if option is not NoneType]
     if get_origin(annotation) in (Union, UnionType) and len(options) == 1:
         annotation = options[0]
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
     if get_origin(annotation) is Literal:
         return "{" + ",".join(map(str, get_args(annotation))) + "}"
     if get_origin(annotation) is tuple:
