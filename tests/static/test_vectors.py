@@ -145,6 +145,12 @@ FAULTS = {
 }  # fmt: skip
 
 
+def test_each_word_needs_a_row():
+    for vectors in (np.zeros((3, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)):
+        with pytest.raises(ConfigError, match="2 words, but the vectors have shape"):
+            StaticVectors(("a", "b"), vectors)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_row_is_named_or_left_out(tmp_path, fault):
     content, message = FAULTS[fault]

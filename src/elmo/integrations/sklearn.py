@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from elmo.embed.results.pooling import Pool
-from elmo.errors import MissingExtraError
+from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import tokenized
 from elmo.layer_choice import Layers
@@ -106,6 +106,11 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
     """The texts of one column, however it is passed."""
-    if getattr(X, "shape", ())[1:] == (1,):
+    if len(shape := tuple(getattr(X, "shape", ()))) > 1:
+        if shape[1:] != (1,):  # the cells of a row would be read as the tokens of one text
+            raise ConfigError(
+                f"texts of shape {shape} were passed, but they must be one column. In a ColumnTransformer, name the "
+                "column by a string, not by a list."
+            )
         return list(np.asarray(X, dtype=object)[:, 0])
     return list(require_ordered(rows_of(X), "X", "one column or list of texts"))

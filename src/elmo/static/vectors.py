@@ -52,6 +52,11 @@ class StaticVectors:
     _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or len(self.vectors) != len(self.words):
+            raise ConfigError(
+                f"there are {len(self.words)} words, but the vectors have shape {self.vectors.shape}: each word needs "
+                "one row. Pass a matrix of (words, dim)."
+            )
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
 
     def __len__(self) -> int:

@@ -78,6 +78,7 @@ def test_no_texts_are_no_rows(vectorizer):
         (["a", float("nan")], r"sentences\[1\] must be .*nan"),
         (["a", 7], "1"),
         (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "must be one column"),
+        (np.array([["a b", "c"], ["d", "e"]], dtype=object), "must be one column"),
         ({"text": TEXTS}, r"X must be .* \(dict\)\)"),
         ([{"text": "a"}], r"sentences\[0\] must be .* \(dict\)"),
     ],
