@@ -71,7 +71,7 @@ def _params(folder: Path, **changed: str) -> None:
         ({"model_file": "../model"}, "same folder"),
         ({"words_file": "/etc/passwd"}, "same folder"),
         ({"model_file": "a\0b"}, "same folder"),
-        ({"model_file": "other"}, "can't be read"),
+        ({"model_file": "other"}, "other: there is no such file"),
         ({"words_file": PARAMS_FILE}, "words and vectors"),
         ({"model_file": PARAMS_FILE}, "is not an .npz"),
     ],
@@ -93,7 +93,7 @@ def test_words_that_do_not_fit_are_refused(folder, lines):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(WeightFileError, match="context2vec.params: can't be read"):
+    with pytest.raises(WeightFileError, match="context2vec.params: there is no such file"):
         read(tmp_path)
 
 

@@ -56,9 +56,8 @@ class Analysis:
             encoders = encoders_of(self.encoders, against=against)
             found = compute(encoders).record()
             named = described(self.encoders, encoders)
-            text = json.dumps(
-                begun(analysis, encoders=named, data=data, settings=settings) | found, indent=1, ensure_ascii=False
-            )
+            whole = {**begun(analysis, encoders=named, data=data, settings=settings), **found}
+            text = json.dumps(whole, indent=1, ensure_ascii=False)
             if file is not None:
                 file.write(text + "\n")
         record: Record = json.loads(text)  # as it is when it is read again

@@ -148,7 +148,7 @@ def _gap() -> Iterator[str]:
 
 
 def _pos(record: Record) -> list[list[Cells]]:
-    rows = [["vectors", "all words (95 % interval)", "unseen", "ambiguous", "selectivity", "compression"]]
+    rows: list[Cells] = [["vectors", "all words (95 % interval)", "unseen", "ambiguous", "selectivity", "compression"]]
     for row in record["rows"]:
         measured = (_cell(row[key], 1) for key in ("unseen", "ambiguous", "selectivity"))
         rows.append(
@@ -159,7 +159,7 @@ def _pos(record: Record) -> list[list[Cells]]:
 
 def _wsd(record: Record) -> list[list[Cells]]:
     names = list(record["systems"][0]["sets"])
-    rows = [["system", *names, "over first sense"]]
+    rows: list[Cells] = [["system", *names, "over first sense"]]
     for system in record["systems"]:
         difference, low, high = system["minus_first_sense"]
         over = f"{difference:+.1f} ({low:+.1f} to {high:+.1f})" if system["layer"] != "first sense" else ""
@@ -169,7 +169,7 @@ def _wsd(record: Record) -> list[list[Cells]]:
 
 def _precision(record: Record) -> list[list[Cells]]:
     shown = [(question, k) for question in record["words"] for k in ("1", "10")]
-    rows = [["vectors", *(f"same {question}, nearest {k}" for question, k in shown)]]
+    rows: list[Cells] = [["vectors", *(f"same {question}, nearest {k}" for question, k in shown)]]
     for row in record["rows"]:
         measured = [row["precision"].get(question, {}).get(k) for question, k in shown]
         rows.append([_name(row, record), *(_between(*one) if one else "" for one in measured)])
@@ -179,7 +179,7 @@ def _precision(record: Record) -> list[list[Cells]]:
 def _geometry(record: Record) -> list[list[Cells]]:
     keys = ("anisotropy", "self_similarity", "intra_sentence", "explained")
     names = [_name(row, record) for row in record["layers"]]
-    rows = [["vectors", "anisotropy", "self-similarity", "intra-sentence", "explained variance", "norm"]]
+    rows: list[Cells] = [["vectors", "anisotropy", "self-similarity", "intra-sentence", "explained variance", "norm"]]
     for name, row in zip(names, record["layers"], strict=True):
         rows.append([name, *(_cell(row[key] and row[key][0], 3) for key in keys), _cell(row["norm"], 1)])
     alike = ([f"{value:.2f}" for value in values] for values in record["cka"])
@@ -187,7 +187,7 @@ def _geometry(record: Record) -> list[list[Cells]]:
 
 
 def _neighbors(record: Record) -> list[list[Cells]]:
-    rows = [["query", "layer", "nearest other words", "nearest occurrence of the word"]]
+    rows: list[Cells] = [["query", "layer", "nearest other words", "nearest occurrence of the word"]]
     for query in record["queries"]:
         shown = _in_context(query["sentence"], query["place"])
         for layer, near in enumerate(query["layers"]):

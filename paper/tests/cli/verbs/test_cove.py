@@ -67,7 +67,7 @@ def test_more_pairs_of_files_may_follow_and_half_a_pair_is_refused(command, tmp_
     assert main([*command[:2], *command[3:], "-o", str(tmp_path / "other"), *SMALL]) == 2
     assert "1 training texts were given" in capsys.readouterr().err
     assert main([command[0], *command[3:], "-o", str(tmp_path / "other"), *SMALL]) == 2
-    assert "no SOURCE was given" in capsys.readouterr().err
+    assert "no value was given" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
 
 
