@@ -63,7 +63,7 @@ export function codeOf(state, model) {
   const [imported, ...calls] = {
     neighbors: ["elmo.analysis.neighbors.query import neighbors", ...given.map((one, i) => `print(neighbors(explored.index(), embedder, ${one}, 6, weights=${weights}${noun(i) ? `, noun=${python(noun(i))}` : ""}))`)],
     map: ["elmo.analysis.neighbors.occurrence_map import occurrence_map", `marked = [${given.map((one) => `(${one})`).join(", ")}]`, `found = occurrence_map(explored.index(), embedder, marked, weights=${weights}, limit=300)`, "print(found.layers[-1].points)"],
-    compare: ["elmo.analysis.measures import token_similarity", `print(list(token_similarity(embedder, ${sentences.join(", ")}${state.layer === "mix" ? `, ${weights}` : ""}))[-1])`],
+    compare: ["elmo import similarity", `print(similarity(*embedder.embed([${sentences.join(", ")}], layers=${state.layer === "mix" ? weights : state.layer})))`],
     gap: [null, ...given.map((one) => `print(explored.model.substitutes(${one}, 10))`)],
     computation: [null, `(layers,) = embedder.embed([${python(follow.tokens)}])`, `print(layers[:, ${follow.place}])`],
   }[state.view];
