@@ -154,7 +154,15 @@ def test_a_given_vocabulary_is_taken_as_it_is(tmp_path, train):
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\ncat\nnowhere\n")
     report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
     assert TrainingData.open(tmp_path / "data").vocabulary.words[3:] == ("the", "cat", "nowhere")
-    assert report["warnings"] == []
+    assert [warning[:50] for warning in report["warnings"]] == ["67% of the training text's tokens, such as '.', ar"]
+
+
+def test_a_vocabulary_with_counts_or_words_that_stand_twice_is_told(tmp_path, train):
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe 3\ncat 2\ncat 2\n\n")
+    report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
+    idle, unknown = report["warnings"]
+    assert idle.startswith("3 words of the vocabulary stand twice, are empty or have a space in them, such as 'the 3'")
+    assert unknown.startswith("100% of the training text's tokens")
 
 
 def test_beginnings_are_targets_of_words_that_are_not_listed(tmp_path):

@@ -43,7 +43,7 @@ TEXTS = {
         "spielten und ihre Eltern auf einer Bank saßen, wo sie über das Wetter und den Krieg sprachen.",
         "Быстрая коричневая лиса прыгает",
         "ＨＥＬＬＯ ＷＯＲＬＤ ＡＢＣ",
-        "The oﬃce has infor\u00admation on １００ km².",
+        "The oﬃce has infor\u00ad\u2060mation on １００\ufe0e km².",
         "𝐇𝐞𝐥𝐥𝐨 𝐰𝐨𝐫𝐥𝐝",
         "々々々々々々々々々",
         "ｶﾀｶﾅｶﾀｶﾅ",

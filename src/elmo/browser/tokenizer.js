@@ -49,7 +49,7 @@ function tokenPattern(korean) {
   const mark = "[\\p{M}\\u200c\\u200d\\u00ad]";
   const letter = korean ? `(?:[${WORD}]${mark}*)` : `(?:(?![${IDEOGRAPHS}])[${WORD}]${mark}*)`;
   const apostrophe = `(?<=[${ALPHABET}0-9])['’](?=[${ALPHABET}])`;
-  let joiner = `(?:[·\\-\\u2010\\u2011]|${apostrophe}|(?<=${DIGIT})[.,:/](?=${DIGIT})|(?<=[A-Za-z0-9])\\.(?=[a-z0-9]))`;
+  let joiner = `(?:[·\\-\\u2010\\u2011\\u2060\\ufeff]|${apostrophe}|(?<=${DIGIT})[.,:/](?=${DIGIT})|(?<=[A-Za-z0-9])\\.(?=[a-z0-9]))`;
   if (korean) joiner = `(?:${joiner}|[&+/・•․‧－]|(?<=${DIGIT})%|(?<=[A-Z])\\.(?=[A-Z]))`;
   const word = `${letter}+(?:${joiner}${letter}+)*${korean ? `(?:(?<=${DIGIT})%)?` : ""}`;
   const symbol = `[^${WORD}${BLANK}${INVISIBLE}]`, skin = "[\\u{1f3fb}-\\u{1f3ff}]";

@@ -19,6 +19,7 @@ from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 _MOST_CUT = 0.01
+_MOST_UNKNOWN = 0.5
 
 FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""
@@ -230,8 +231,8 @@ def cut_warnings(reports: Mapping[str, Mapping[str, Any]], characters: int) -> l
 def vocabulary_warnings(
     vocabulary: Vocabulary, counts: Mapping[str, int], least_size: int | None, is_given: bool
 ) -> list[str]:
-    """A vocabulary smaller than wanted; a given one that has a word twice, or another order than the training text's
-    `counts`.
+    """A vocabulary smaller than wanted; a given one that has a word twice or what is none, that lacks most words of the
+    training text, or has another order than its `counts`.
 
     `least_size`: the size wanted without its beginnings, of which there may be fewer.
     """
@@ -241,10 +242,18 @@ def vocabulary_warnings(
         return [f"the vocabulary has {len(vocabulary)} words, not {least_size}: the training text has no more."]
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
     found = []
-    if twice := [word for word, times in Counter(vocabulary.words).items() if times > 1]:
+    if idle := [word for word, times in Counter(vocabulary.words).items() if times > 1 or word.split() != [word]]:
         found.append(
-            f"{len(twice):,} words stand twice in the vocabulary, {twice[0]!r} among them: the first one's row is "
-            "never trained. Remove one of each, unless the vocabulary is that of a model."
+            f"{len(idle):,} words of the vocabulary stand twice, are empty or have a space in them, such as "
+            f"{idle[0]!r}: a row of each is never trained. Write each word once, one per line and without counts, "
+            "unless the vocabulary is that of a model."
+        )
+    unknown = Counter({word: count for word, count in counts.items() if vocabulary.id(word) == vocabulary.unknown_id})
+    if unknown.total() > _MOST_UNKNOWN * sum(counts.values()):
+        found.append(
+            f"{unknown.total() / sum(counts.values()):.0%} of the training text's tokens, such as "
+            f"{unknown.most_common(1)[0][0]!r}, are not in the vocabulary, and the model learns <UNK> for them. "
+            "Use a vocabulary in the text's language and case, or leave it out, and one is made of the text."
         )
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
     counts = _target_counts(vocabulary, counts)

@@ -230,7 +230,7 @@ def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     mark = f"[{combining_marks()}\u200c\u200d\u00ad]"
     letter = rf"(?:\w{mark}*)" if is_korean else rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
     apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
-    joiner = rf"(?:[·\-\u2010\u2011]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
+    joiner = rf"(?:[·\-\u2010\u2011\u2060\ufeff]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
     if is_korean:
         joiner = rf"(?:{joiner}|[&+/・•․‧－]|(?<=\d)%|(?<=[A-Z])\.(?=[A-Z]))"
     word = rf"{letter}+(?:{joiner}{letter}+)*" + (r"(?:(?<=\d)%)?" if is_korean else "")

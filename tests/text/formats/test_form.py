@@ -120,11 +120,14 @@ def test_texts_and_tokens_are_read_from_parquet(tmp_path, name):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {"id": [1, 2], "text": ["Anna left Rome .", "Rain fell ."], "tokens": RIGHT, "picture": [b"\xff", b"\0"]}
-    columns["missing"] = ["a", None]
+    columns |= {"missing": ["a", None], "nothing": [None, None]}
     parquet.write_table(pyarrow.table(columns), tmp_path / name)
     assert list(read_sentences(tmp_path / name)) == RIGHT
     assert list(read_sentences(tmp_path / name, field="tokens")) == RIGHT
     assert list(read_sentences(tmp_path / name, field="missing")) == [["a"], []]  # as an empty cell of CSV
+    assert list(read_sentences(tmp_path / name, field="nothing")) == [[], []]
+    with pytest.raises(TextError, match=r":1: field 'id' must be a list of tokens or a string \(got {'type': 'int64'}"):
+        list(read_sentences(tmp_path / name, field="id"))
     with pytest.raises(TextError, match=r":1: there is no field 'body', its fields are: 'text', 'tokens'.*--field"):
         list(read_sentences(tmp_path / name, field="body"))
     assert list(read_sentences(tmp_path / name, format="text")) == RIGHT

@@ -57,6 +57,7 @@ def test_words_of_a_table_stay_different():
         ("ＡＢＣ", "ABC"),
         ("oﬃce", "office"),  # a ligature
         ("infor\u00admation", "information"),  # a soft hyphen
+        ("bank\ufe0e", "bank"),  # a variation selector
         ("\u00ad", "\u00ad"),  # a token stays a token
         ("m²", "m2"),
         ("𝐇𝐞", "He"),

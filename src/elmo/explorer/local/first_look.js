@@ -107,7 +107,7 @@ const replaced = (token, marks) => [...token].map((mark) => plain(mark, marks)).
 function plain(character, { found, characters }) {
   if (found.has(character)) return found.get(character);
   if (IS_ASCII.test(character) || characters.has(character) || !characters.size) return character;
-  const form = /\p{Cf}/u.test(character) ? "" : character.normalize("NFKC");
+  const form = /[\p{Cf}\p{Variation_Selector}]/u.test(character) ? "" : character.normalize("NFKC");
   return [...form].every((one) => characters.has(one)) ? form : character;
 }
 

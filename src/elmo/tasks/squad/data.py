@@ -205,7 +205,10 @@ def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterato
         )
     given = node["answers"]
     if isinstance(node.get("answers"), dict):  # as Hugging Face's copies have them
-        answers = list(zip(given["text"].items(), given["answer_start"].items(), strict=False))
+        texts, starts = list(given["text"].items()), list(given["answer_start"].items())
+        if len(texts) != len(starts):
+            raise given.error(f"has {len(texts)} texts and {len(starts)} of answer_start", "Give each text its start")
+        answers = list(zip(texts, starts, strict=True))
     else:
         answers = [(answer["text"], answer["answer_start"]) for answer in given.items()]
     if not answers and must_have_one:

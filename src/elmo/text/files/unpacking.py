@@ -75,7 +75,7 @@ if _zstd is not None:
 
 
 def open_parquet(raw: BinaryIO) -> BinaryIO:
-    """The rows of a Parquet file as JSON lines: their columns of texts and of lists of texts.
+    """The rows of a Parquet file as JSON lines: their columns of texts and of lists of texts; others as their type.
 
     Raises MissingExtraError without pyarrow, OSError for what isn't Parquet.
     """
@@ -85,16 +85,17 @@ def open_parquet(raw: BinaryIO) -> BinaryIO:
     def is_text(kind: Any) -> bool:
         if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind):
             return is_text(kind.value_type)
-        return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        is_known = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+        return any(is_it(kind) for is_it in is_known)
 
     def rows() -> Iterator[bytes]:
         try:
             file = parquet.ParquetFile(raw)
             columns = [column.name for column in file.schema_arrow if is_text(column.type)]
+            others = {it.name: {"type": str(it.type)} for it in file.schema_arrow if it.name not in columns}
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
-                for found in batch.to_pylist():
-                    row = {name: "" if value is None else value for name, value in found.items()}  # as in CSV
-                    yield (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+                for row in batch.to_pylist():
+                    yield (json.dumps(row | others, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
         except ValueError as error:  # pyarrow's own errors are of this kind
             raise OSError(f"it isn't a Parquet file, or damaged ({error})") from None
 

@@ -70,7 +70,7 @@ _FIELDS_NAMED = 8
 def jsonl_rows(
     lines: Iterable[str], name: str, field: str, on_bad_line: BadLine | None, first: int = 1
 ) -> Iterator[str | list[str]]:
-    """The value of `field` in each line: a text, or a list of tokens; '' for a blank line.
+    """The value of `field` in each line: a text, or a list of tokens; '' for a blank line and for null, as in CSV.
 
     A line that isn't such an object is a TextError, or, with `on_bad_line`, ''. `first`: the number of the
     first line.
@@ -112,7 +112,7 @@ def _content(line: str, field: str) -> str | list[str] | _Wrong:
 
 def _checked(value: Any, field: str) -> str | list[str] | _Wrong:
     try:
-        row = value if isinstance(value, str) else list(checked_sentence(value, f"field {field!r}"))
+        row = (value or "") if isinstance(value, str | None) else list(checked_sentence(value, f"field {field!r}"))
     except ConfigError as error:
         return _Wrong(str(error).removesuffix("."), "Fix the line")
     for token in [row] if isinstance(row, str) else row:

@@ -49,7 +49,9 @@ class PlainForms(dict[int, str]):
         character = chr(code)
         if code < 128 or character in self._known:
             return character
-        form = "" if unicodedata.category(character) == "Cf" else unicodedata.normalize("NFKC", character)
+        is_format = unicodedata.category(character) == "Cf"
+        is_invisible = is_format or "VARIATION SELECTOR" in unicodedata.name(character, "")
+        form = "" if is_invisible else unicodedata.normalize("NFKC", character)
         return form if self._known.issuperset(form) else character
 
 
