@@ -3,7 +3,6 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo_paper.analysis.probes.treebank import read_treebank
 from elmo_paper.analysis.senses.inventory import read_inventory
 from elmo_paper.analysis.senses.raganato import read_keys, read_sentences
 
@@ -13,7 +12,6 @@ _CORPUS = (
 )
 # Reader -> how it reads a file, and a whole file of at least two lines with a letter that isn't ASCII.
 READERS = {
-    "treebank": (lambda path: read_treebank(path, "upos"), "# Fluß\n1\tFluß\t_\tNOUN" + "\t_" * 6 + "\n"),
     "inventory": (
         lambda path: dict(read_inventory(path).senses),
         "lemma\tpos\trank\tsense_key\tsemcor_count\nFluß\tNOUN\t1\tk\t3\n",

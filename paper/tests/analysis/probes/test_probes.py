@@ -8,24 +8,24 @@ import pytest
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors
+from elmo.tasks.columns import TaggedSentence
 from elmo_paper.analysis.encoders import StaticEncoder
+from elmo_paper.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
 from elmo_paper.analysis.probes.experiment import MAJORITY, Measures, Treebanks, probe_table
 from elmo_paper.analysis.probes.linear_probe import Split, fit
-from elmo_paper.analysis.probes.treebank import (
-    TreebankSentence,
-    ambiguous,
-    control_tags,
-    majority_tags,
-    read_treebank,
-    unseen,
-)
 
 pytest.importorskip("scipy")
-TRAIN = [TreebankSentence(("a", "dog", "runs"), ("D", "N", "V")), TreebankSentence(("a", "runs", "x"), ("D", "N", "N"))]
-TEST = [TreebankSentence(("a", "runs", "new"), ("D", "V", "N"))]
 
 
-def conllu(sentences: list[TreebankSentence]) -> str:
+def tagged(words: str, tags: str) -> TaggedSentence:
+    return TaggedSentence(words.split(), tags=tags.split())
+
+
+TRAIN = [tagged("a dog runs", "D N V"), tagged("a runs x", "D N N")]
+TEST = [tagged("a runs new", "D V N")]
+
+
+def conllu(sentences: list[TaggedSentence]) -> str:
     lines = []
     for one in sentences:
         words = zip(one.tokens, one.tags, strict=True)
@@ -40,32 +40,10 @@ def files(tmp_path) -> Treebanks:
     paths = []
     for name, count in (("train", 80), ("dev", 20), ("test", 30)):
         chosen = [[words[place] for place in random.integers(len(words), size=4)] for _ in range(count)]
-        text = conllu([TreebankSentence(*map(tuple, zip(*one, strict=True))) for one in chosen])
+        text = conllu([tagged(*map(" ".join, zip(*one, strict=True))) for one in chosen])
         (tmp_path / f"{name}.conllu").write_text(text)
         paths.append(tmp_path / f"{name}.conllu")
     return Treebanks(*paths)
-
-
-def test_words_and_tags_of_a_treebank_are_read(tmp_path):
-    path = tmp_path / "x.conllu"
-    extra = "# newdoc\n1-2\tdont" + "\t_" * 8 + "\n" + conllu(TRAIN) + "3.1\tempty" + "\t_" * 8 + "\n"
-    path.write_text(extra)
-    assert read_treebank(path, "upos") == TRAIN
-    assert read_treebank(path, "xpos")[0].tags == ("XD", "XN", "XV")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1\ta\n", ":1: has 2 columns"),
-        ("# only a comment\n", "has no words"),
-        ("1\ta" + "\t_" * 8 + "\n", "the word 'a' has no UPOS"),
-    ],
-)
-def test_what_is_no_treebank_is_told_with_its_line(tmp_path, text, message):
-    (tmp_path / "x").write_text(text)
-    with pytest.raises(TextError, match=message):
-        read_treebank(tmp_path / "x", "upos")
 
 
 def test_answers_without_vectors_and_kinds_of_words():

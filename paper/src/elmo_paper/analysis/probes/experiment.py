@@ -11,19 +11,13 @@ from jaxtyping import Bool, Float, Int, Shaped
 from elmo.embed.encoder import Encoder, token_layers
 from elmo.process.progress.report import Count, Progress, following
 from elmo.static.vectors import require_known_words
+from elmo.tasks.columns import TaggedSentence
+from elmo.tasks.pos.data import TokenTaggerSettings, read_tagged
 from elmo_paper.analysis.encoders import layer_name
 from elmo_paper.analysis.measures import between
+from elmo_paper.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
 from elmo_paper.analysis.probes.linear_probe import STRENGTHS, Split, fit
 from elmo_paper.analysis.probes.online_code import OnlineCode, online_code
-from elmo_paper.analysis.probes.treebank import (
-    TagColumn,
-    TreebankSentence,
-    ambiguous,
-    control_tags,
-    majority_tags,
-    read_treebank,
-    unseen,
-)
 
 DRAWS = 2000
 
@@ -67,7 +61,7 @@ class ProbeRow:
 class Judge:
     """Compares predictions with the test file's tags."""
 
-    def __init__(self, train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> None:
+    def __init__(self, train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> None:
         self._gold = np.array([tag for sentence in test for tag in sentence.tags])
         self._unseen, self._ambiguous = unseen(train, test), ambiguous(train, test)
         self._lengths = np.array([len(sentence.tokens) for sentence in test])
@@ -184,7 +178,7 @@ def probe_table(
     files: Treebanks,
     encoders: Mapping[str, Encoder],
     *,
-    column: TagColumn = "xpos",
+    column: str = "xpos",
     measures: Measures = EVERYTHING,
     progress: Progress | bool = False,
 ) -> ProbeTable:
@@ -192,9 +186,10 @@ def probe_table(
 
     All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions. `progress`: receives the
     sentences that are embedded with each encoder, and the layers that are probed; True: bars on stderr. Raises
-    TextError for static vectors that have none of the words.
+    what `read_tagged` does, and TextError for static vectors that have none of the words.
     """
-    splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
+    settings = TokenTaggerSettings(tag_column=column)
+    splits = [read_tagged(path, settings) for path in (files.train, files.dev, files.test)]
     require_known_words(encoders.values(), (word for split in splits for sentence in split for word in sentence.tokens))
     judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
@@ -214,7 +209,7 @@ def probe_table(
 
 def _probed(
     layers: Sequence[Float[np.ndarray, "tokens dim"]],
-    splits: Sequence[Sequence[TreebankSentence]],
+    splits: Sequence[Sequence[TaggedSentence]],
     measures: Measures,
 ) -> tuple[list[str], dict[str, Any]]:
     """The tags that a probe of one layer predicts for the test tokens, and the other fields of its row."""
@@ -231,7 +226,7 @@ def _probed(
 
 
 def _control(
-    layers: Sequence[Float[np.ndarray, "tokens dim"]], splits: Sequence[Sequence[TreebankSentence]], strength: float
+    layers: Sequence[Float[np.ndarray, "tokens dim"]], splits: Sequence[Sequence[TaggedSentence]], strength: float
 ) -> float | None:
     """Accuracy on random tags of a probe with the same penalty; None if so few words got equal ones."""
     _, random = _numbered(control_tags(splits, CONTROL_SEED))
@@ -242,7 +237,7 @@ def _control(
 
 
 def _vectors(
-    encoder: Encoder, sentences: Sequence[TreebankSentence], embedded: Count
+    encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Count
 ) -> Float[np.ndarray, "layers tokens dim"]:
     """Of all sentences, as float32; they are counted in `embedded`."""
     size = (encoder.num_layers, sum(len(one.tokens) for one in sentences), encoder.layer_dim)
@@ -253,7 +248,7 @@ def _vectors(
     return found
 
 
-def _numbered(splits: Sequence[Sequence[TreebankSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
+def _numbered(splits: Sequence[Sequence[TaggedSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
     tags = sorted({tag for split in splits for sentence in split for tag in sentence.tags})
     number = {tag: place for place, tag in enumerate(tags)}
     return tags, [np.array([number[tag] for one in split for tag in one.tags], dtype=np.int64) for split in splits]
