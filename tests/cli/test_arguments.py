@@ -1,13 +1,10 @@
 """Which options a command line gives, and what they override."""
 
 from dataclasses import dataclass, field
-from importlib import import_module
 
 import pytest
 
 from elmo.cli.arguments import given_options, overridden
-from elmo.cli.main import main
-from elmo.errors import ConfigError
 
 
 @dataclass
@@ -42,33 +39,3 @@ def test_flags_override_settings_group_by_group_even_with_a_default():
     assert overridden(beneath, values, []) == beneath
     assert overridden(beneath, values, ["--max-tokens"]) == _Settings(_Group(1, True), "b")
     assert overridden(beneath, values, ["--no-quiet", "--name"]) == _Settings(_Group(7, False), "a")
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("embed -o v.h5", r"^inputs: no value was given.*'elmo embed --help'"),
-        ("prepare text -o data --valid", "^valid: no value was given"),
-    ],
-)
-def test_arguments_of_any_number_of_values_need_one(line, message):
-    verb, *argv = line.split()
-    with pytest.raises(ConfigError, match=message):
-        import_module(f"elmo.cli.verbs.{verb}").main(argv)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "models --nonsense",
-        "prepare text",
-        "prepare text -o data --errors x",
-        "pretrain --data data",
-        "pretrain --data data -o run --cell-size many",
-    ],
-)
-def test_usage_errors_end_with_2(line, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(line.split())
-    assert ended.value.code == 2
-    assert capsys.readouterr().out == ""

@@ -32,7 +32,6 @@ for argv in json.load(sys.stdin):
 json.dump(found, sys.stdout)
 """
 
-COVE = "--dev {}/text.txt {}/text.txt --vectors {}/text.txt -o {}/new"
 LABELLED = "the O\nbank B-X\n\n"
 # name: (arguments, what the message says); {} stands for the folder of the files below
 CASES = {
@@ -45,7 +44,7 @@ CASES = {
     "scores: a folder": ("scores {}", "is a folder, but a text file"),
     "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
     "scores: no softmax": ("scores {}/deaf {}/text.txt", "has no softmax"),
-    "substitutes: no mark": ("substitutes 'no mark'", "exactly one place must be marked"),
+    "substitutes: no mark": ("substitutes {}/no-model 'no mark'", "exactly one place must be marked"),
     "substitutes: no word": ("substitutes '[a] b' --top 0", "top must be at least 1 (got 0)"),
     "substitutes: no softmax": ("substitutes {}/deaf '[a] b'", "has no softmax"),
     "embed: no layer": ("embed {}/text.txt -o {}/new.h5 --layers 7", "the model has 3 layers"),
@@ -86,6 +85,49 @@ CASES = {
     "embed: over a pipe": ("embed {}/text.txt -o {}/pipe --to npy --force", "is a FIFO"),
     "perplexity: over a pipe": ("perplexity {}/text.txt --per-token {}/pipe --force", "is a FIFO"),
     "static: over a pipe": ("static {}/text.txt -o {}/pipe --force", "is a FIFO"),
+    "embed: nothing": ("embed -o {}/new.h5", "inputs: no value was given. "),
+    "embed: in the way": ("embed {}/text.txt -o {}/taken --to npy -m {}/damaged", "taken: exists already"),
+    "embed: no ending": ("embed {}/text.txt -o {}/new.txt -m {}/damaged", "is not the ending of a vector format"),
+    "embed: no text": ("embed {}/none.txt -o {}/new.h5 -m {}/damaged", "{}/none.txt: there is no such file"),
+    "embed: a bad line": ("embed {}/latin.txt -o {}/new.h5 -m {}/damaged", "latin.txt:2: not valid UTF-8"),
+    "embed: an empty text": ("embed {}/empty.txt -o {}/new.h5 -m {}/damaged", "empty.txt is empty"),
+    "embed: no encoding": ("embed {}/text.txt -o {}/new.h5 --encoding klingon -m {}/damaged", "klingon"),
+    "embed: no tokenizer": ("embed {}/text.txt -o {}/new.h5 --tokenizer moses -m {}/damaged", "no tokenizer 'moses'"),
+    "embed: no column": ("embed {}/text.txt -o {}/new.h5 --format csv -m {}/damaged", "no column 'text', the columns"),
+    "embed: a folder": ("embed {} -o {}/new.h5 -m {}/damaged", "is a folder"),
+    "embed: no -o": ("embed {}/text.txt -m {}/damaged", "is a file, or the first of several texts, but there is no -o"),
+    "embed: twice": ("embed {}/text.txt {}/text.txt -o {}/new.h5 -m {}/damaged", "was named twice"),
+    "embed: no match": ("embed {}/*.csv -o {}/new.h5 -m {}/damaged", "no file matches"),
+    "embed: a file's name": ("embed none.txt -m {}/damaged", "none.txt: there is no such file"),
+    "embed: a path": ("embed none/none -m {}/damaged", "there is no such file"),
+    "embed: an empty line": ("embed '' -m {}/damaged", "the text is empty"),
+    "embed: blanks": ("embed '  ' -m {}/damaged", "the text is empty"),
+    "embed: cp949": ("embed '\udcb9\udce4' -m {}/damaged", "the encoding of this terminal"),
+    "substitutes: cp949": ("substitutes {}/no-model '[\udcb9\udce4] a'", "the encoding of this terminal"),
+    "prepare: no valid": ("prepare {}/text.txt -o {}/new --valid", "valid: no value was given. "),
+    "prepare: no output": ("prepare {}/text.txt", "output"),
+    "prepare: no errors": ("prepare {}/text.txt -o {}/new --errors x", "errors"),
+    "prepare: no vocabulary": ("prepare {}/text.txt -o {}/new --vocabulary nosuch", "nosuch: there is no such file"),
+    "prepare: a model without": ("prepare {}/text.txt -o {}/new --vocabulary {}/deaf", "vocab.txt: there is no"),
+    "pretrain: no output": ("pretrain --data {}/prepared", "output"),
+    "pretrain: no number": ("pretrain --data {}/prepared -o {}/run --cell-size many", "cell"),
+    "pretrain: no time": ("pretrain --data {}/prepared -o {}/run --peer-timeout 0", "peer_timeout must be"),
+    "convert: in its place": ("convert {}/deaf {}/deaf --force", "itself, or contains it"),
+    "models: no option": ("models --nonsense", "nonsense"),
+    "download: no name": ("download many-langs/xx", "none of that name"),
+    "download: no address": ("download german", "no address"),
+    "serve: without a key": ("serve --host 0.0.0.0 --port 0", "can reach 0.0.0.0, but no API key is set"),
+    "serve: no port": ("serve --port 65536", "port must be a whole number from 0 to 65,535 (got 65536)"),
+    "serve: no keys": ("serve --port 0 --api-key-file {}/none", "none: No such file"),
+    "serve: an empty file of keys": ("serve --port 0 --api-key-file {}/empty.txt", "empty.txt: has no keys"),
+    "serve: a weak key": ("serve --port 0 --api-key-file {}/taken", "shorter than 16 characters"),
+    "serve: no tokens": ("serve --port 0 --max-tokens 0", "max_tokens must be at least 1 (got 0)"),
+    "serve: no tokenizer": ("serve --port 0 --tokenizer none", "no tokenizer 'none'"),
+    "serve: one twice": ("serve small-en small-en --port 0", "two models have the same name (small-en, small-en)"),
+    "task: no action": ("task tain ner", "there is no action 'tain'"),
+    "train: no task": ("task train tags", "there is no task 'tags'"),
+    "score: no task": ("task score tags a b", "there is no task 'tags'"),
+    "predict: no model": ("task predict nowhere -", "not a task model: there is no such folder. Paths count from"),
     "embed: format of none": ("embed {}/none.csv --format csv", "{}/none.csv: there is no such file"),
 }  # fmt: skip
 
@@ -97,21 +139,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "text.txt").write_text("the bank was steep .\n")
     (path / "labelled").write_text(LABELLED)
     (path / "taken").write_text("somebody's\n")
+    (path / "latin.txt").write_bytes(b"ok\ncaf\xe9\n")
+    (path / "empty.txt").touch()
     (path / "bad.toml").write_text("cellsize = 1\n")
     os.mkfifo(path / "pipe")
     bundled = Path(elmo.__file__).parent / "bundled" / "small-en"
-    for name in ("deaf", "damaged", "allennlp", "tagger", "reader", "prepared"):
+    for name in ("deaf", "damaged", "tagger", "prepared"):
         (path / name).mkdir()
     (path / "deaf" / "config.json").write_bytes((bundled / "config.json").read_bytes())
     (path / "deaf" / "model.safetensors").write_bytes((bundled / "model.safetensors").read_bytes())
     (path / "damaged" / "config.json").write_text("{")
     (path / "damaged" / "model.safetensors").write_bytes(b"")
-    (path / "allennlp" / "options.json").write_text(json.dumps({"lstm": {"n_layers": 1}}))
-    (path / "allennlp" / "weights.hdf5").write_bytes(b"")
     config = {"format_version": 2, "task": "ner", "settings": {}, "vocabulary": {}, "bilm": None}
     config |= {"num_trained_words": 0, "metadata": {}}
     (path / "tagger" / "config.json").write_text(json.dumps(config))
-    (path / "reader" / "config.json").write_text(json.dumps(config | {"task": "squad"}))
     counts = {"types": 3, "vocabulary_size": 3, "settings": {"max_characters_per_token": 50}, "splits": {}}
     (path / "prepared" / "data.json").write_text(json.dumps({"format_version": 1, **counts}))
     return path

@@ -72,13 +72,3 @@ def test_a_model_is_replaced_only_by_force(tmp_path, model_folder, language_mode
     assert formats.read(model_folder).softmax is not None
     assert main([str(tmp_path / "published"), str(model_folder), "--force", "--quiet"]) == 0
     assert formats.read(model_folder).softmax is None
-
-
-def test_a_model_is_not_converted_in_its_place(tmp_path, model_folder, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert model_folder == tmp_path / "model"
-    before = {path.name: path.read_bytes() for path in model_folder.iterdir()}
-    with pytest.raises(ConfigError, match="is the (model|input) itself, or contains it"):
-        main(["model", "model", "--force"])
-    assert {path.name: path.read_bytes() for path in model_folder.iterdir()} == before
-    assert main(["model", "beside", "--quiet"]) == 0

@@ -49,11 +49,3 @@ def test_a_model_of_the_package_is_where_it_is(asked, capsys):
     assert command_line.main(["download", "small-en"]) == 0
     assert capsys.readouterr().out.endswith("bundled/small-en\n")
     assert asked == []
-
-
-@pytest.mark.parametrize(("name", "message"), [("many-langs/xx", "none of that name"), ("german", "no address")])
-def test_what_cannot_be_had_is_an_error_of_one_line(asked, name, message, capsys):
-    assert command_line.main(["download", name]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert said.out == ""

@@ -16,7 +16,7 @@ import pytest
 from elmo.cli.verbs.embed import main
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
-from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, TextError
+from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 
 SOURCE = Path(__file__).resolve().parents[3] / "src"
 
@@ -183,35 +183,6 @@ def test_a_killed_run_resumed_is_the_uninterrupted_one(model, tmp_path, capsys):
             assert one.tobytes() == other.tobytes()
 
 
-def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp_path, monkeypatch):
-    taken, bad = tmp_path / "taken.h5", tmp_path / "bad.txt"
-    taken.touch()
-    bad.write_bytes(b"ok\ncaf\xe9\n")
-    empty = tmp_path / "empty.txt"
-    empty.touch()
-    output = ["-o", str(tmp_path / "vectors.h5")]
-    for arguments, error, message in (
-        ([str(text), "-o", str(taken)], OutputError, "taken.h5: exists already"),
-        ([str(text), "-o", str(tmp_path / "vectors.txt")], ConfigError, "is not the ending of a vector format"),
-        ([str(tmp_path / "nothing.txt"), *output], TextError, "nothing.txt: there is no such file.*check the spelling"),
-        ([str(bad), *output], TextError, "bad.txt:2: not valid UTF-8"),
-        ([str(empty), *output], TextError, "empty.txt is empty"),
-        ([str(text), *output, "--encoding", "klingon"], ConfigError, "klingon"),
-        ([str(tmp_path), *output], TextError, "is a folder"),
-        ([str(text)], ConfigError, "is a file, .* but there is no -o .*Add -o OUT.h5"),
-        (["nosuchfile.txt"], TextError, "nosuchfile.txt: there is no such file.*echo"),
-        (["folder/nosuchfile"], TextError, "there is no such file"),
-        ([""], ConfigError, "the text is empty"),
-        (["   "], ConfigError, "the text is empty"),
-    ):
-        with pytest.raises(error, match=message):
-            main(arguments)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match="writing Parquet needs pyarrow"):
-        main([str(text), "-o", str(tmp_path / "vectors.parquet")])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "corpus.txt", "empty.txt", "taken.h5"]
-
-
 def test_a_long_text_is_a_text_and_no_path(model, tmp_path, capsys):
     long = "word " * 2000
     assert main([long, "--json", "--layers", "top"]) == 0
@@ -263,20 +234,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(model, text, tmp_path, mo
     assert (tmp_path / "vectors.npy.offsets.npy").read_text() == "mine"
     (tmp_path / "vectors.npy.offsets.npy").unlink()
     assert main([str(text), "-o", str(output), "--quiet", "--resume"]) == 0
-
-
-def test_a_resumed_run_does_not_compute_before_it_refuses_to_replace_a_file(model, text, tmp_path, monkeypatch):
-    output = tmp_path / "vectors.h5"
-    assert main([str(text), "-o", str(output), "--quiet"]) == 0
-    before, real = output.read_bytes(), Embedder.embed
-    monkeypatch.setattr(Embedder, "embed", None)
-    with pytest.raises(TypeError):
-        main([str(text), "-o", str(output), "--quiet", "--force", "--layers", "top"])
-    with pytest.raises(OutputError, match="exists already"):
-        main([str(text), "-o", str(output), "--quiet", "--resume", "--layers", "top"])
-    assert output.read_bytes() == before
-    monkeypatch.setattr(Embedder, "embed", real)
-    assert main([str(text), "-o", str(output), "--quiet", "--resume", "--force", "--layers", "top"]) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")

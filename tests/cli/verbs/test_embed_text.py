@@ -9,7 +9,6 @@ import pytest
 from elmo.cli import main as command_line
 from elmo.cli.verbs.embed import main
 from elmo.embed.storage.readers import read_vectors
-from elmo.errors import ConfigError, TextError
 from elmo.process.text_table import width
 
 RAW = "It rained, she said. We stayed (in London).\n"
@@ -117,23 +116,3 @@ def test_sentences_of_a_text_continue_one_another_in_rows(model, capsys):
     assert found[64][0] == found[64][1] == found[64][2]
     assert found[1][0] != found[1][1] != found[1][2]
     assert found[2][0] == found[2][1] != found[2][2]
-
-
-def test_a_text_in_another_encoding_than_the_terminal_has_no_vectors(no_model):
-    korean = "밥을 먹었다".encode("cp949").decode("utf-8", "surrogateescape")  # as Python reads such an argument
-    with pytest.raises(ConfigError, match="the encoding of this terminal"):
-        main([korean])
-
-
-def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
-    text = write(tmp_path / "t.txt", "a b\n")
-    output = str(tmp_path / "v.h5")
-    for arguments, error, message in (
-        ([text, text], ConfigError, "first of several texts, but there is no -o"),
-        ([text, text, "-o", output], ConfigError, "was named twice"),
-        ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),
-        ([text, "-o", output, "--tokenizer", "moses"], ConfigError, "no tokenizer 'moses'"),
-        ([text, "-o", output, "--format", "csv"], TextError, "no column 'text', the columns are: 'a b'"),
-    ):
-        with pytest.raises(error, match=message):
-            main(arguments)

@@ -92,13 +92,6 @@ def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_fo
     assert main([*arguments, "--force"]) == 0
 
 
-def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, text, expected, capsys):
-    assert main([str(model_folder), str(text), "--state", "carry", "--batch-size", "1", "--json", "--quiet"]) == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["predictions"] == expected.num_predictions
-    assert facts["mean_perplexity"] != expected.of("mean")
-
-
 def test_the_default_model_is_used_where_none_is_named(model_folder, text, expected, capsys, monkeypatch):
     monkeypatch.setenv("ELMO_MODEL", str(model_folder))
     for named in ([], ["-m", str(model_folder)]):

@@ -6,7 +6,7 @@ import pytest
 
 from elmo.cli.verbs.prepare import main
 from elmo.corpus.shards import TrainingData
-from elmo.errors import TextError, WeightFileError
+from elmo.errors import TextError
 
 
 @pytest.fixture
@@ -79,17 +79,6 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys,
         "counting words: 100%",
         "writing shards: 100%",
     ]
-
-
-def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
-    with pytest.raises(
-        WeightFileError, match="nosuch: there is no such file or folder, and no model of that name.*small-en, small-ko"
-    ):
-        main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", "nosuch"])
-    (tmp_path / "model").mkdir()
-    with pytest.raises(TextError, match=r"vocab\.txt: there is no such file.*one word per line"):
-        main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", str(tmp_path / "model")])
-    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize(

@@ -149,12 +149,6 @@ def test_a_signal_while_the_finished_model_is_written_changes_nothing(arguments,
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_timeout_of_no_time_is_refused(arguments, tmp_path):
-    with pytest.raises(ConfigError, match=r"peer_timeout must be .* \(got 0.0\)"):
-        main([*arguments, "--peer-timeout", "0"])
-    assert not (tmp_path / "run").exists()
-
-
 @pytest.mark.parametrize(
     "flags", [("--dropout", "2"), ("--dropout", "abc"), ("--optimizer", "adam"), ("--dropouts", "0")]
 )

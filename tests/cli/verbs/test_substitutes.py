@@ -3,10 +3,7 @@
 import json
 import unicodedata
 
-import pytest
-
 from elmo.cli.verbs.substitutes import main
-from elmo.errors import ConfigError
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 
@@ -36,15 +33,3 @@ def test_the_table_has_a_column_for_each_direction_and_their_product(model_folde
     assert lines[-1].count("bank (rank ") == 3
     assert main([str(model_folder), "the [zebra] was", "--top", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].count("zebra (not in the vocabulary)") == 3
-
-
-def test_a_sentence_in_another_encoding_than_the_terminal_is_an_error():
-    korean = "[밥을] 먹었다".encode("cp949").decode("utf-8", "surrogateescape")
-    with pytest.raises(ConfigError, match="the encoding of this terminal"):
-        main([korean])
-
-
-@pytest.mark.parametrize("sentence", ["the bank was", "a [ b []] c", "Look at x [[] 3 ] now .", "a [[b]] c"])
-def test_a_sentence_without_a_mark_or_with_a_marked_bracket_is_an_error_before_the_model_is_read(sentence):
-    with pytest.raises(ConfigError, match="0 tokens in brackets"):
-        main(["no/such/model", sentence])
