@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import tyro
 
+from elmo.cli.examples import EXAMPLES
 from elmo.process.device import has_torch
+from elmo_paper.cli.examples import EXAMPLES as OF_PAPER
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -33,10 +35,10 @@ RUN_BY = {
     "docs/integrations/sentence-transformers.md": "tests/integrations/sentence_transformers/test_module.py",
     "docs/integrations/spacy.md": "tests/integrations/spacy/test_component.py",
     "docs/javascript.md": "tests/browser/test_package.py",
-    "docs/ko/faq.md": "tests/test_korean_pages.py",
-    "docs/ko/how-elmo-works.md": "tests/test_korean_pages.py",
-    "docs/ko/korean.md": "tests/test_korean_pages.py",
-    "docs/ko/quickstart.md": "tests/test_korean_pages.py",
+    "docs/ko/faq.md": "tests/test_docs.py",
+    "docs/ko/how-elmo-works.md": "tests/test_docs.py",
+    "docs/ko/korean.md": "tests/test_docs.py",
+    "docs/ko/quickstart.md": "tests/test_docs.py",
     "docs/ko/tag-your-own-text.md": "tests/test_docs.py",
     "docs/one-file.md": "tests/test_docs.py",
     "docs/other-languages.md": "tests/integrations/onnx/test_write.py",
@@ -154,8 +156,8 @@ class Understood(Exception):
 
 
 def commands() -> list[str]:
-    """Every line of a shell that begins with `elmo` or `elmo-paper`, also one of NOT_RUN."""
-    found: list[str] = []
+    """Every line of a shell that begins with `elmo` or `elmo-paper`, also of NOT_RUN; the examples of --help."""
+    found = [line for lines in (*EXAMPLES.values(), *OF_PAPER.values()) for line in lines]
     for page in PAGES:
         for language, block in blocks(page):
             if language in ("sh", "bash"):

@@ -74,6 +74,19 @@ def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path: Path) -> None:
     assert f"elmo task train {path.stem.split('-')[0]} configs/tasks/{path.name}" in text
 
 
+@pytest.mark.parametrize(
+    ("task", "sizes"),
+    [
+        ("sst", {"hidden_size": 300, "phrases": "all", "batch_size": 100}),
+        ("snli", {"hidden_size": 300, "learning_rate": 0.0004, "placement": "both", "layer_norm": "words"}),
+        ("srl", {"num_layers": 8, "hidden_size": 300, "indicator_dim": 100, "optimizer": "adadelta"}),
+    ],
+)
+def test_the_papers_sizes_of_tasks(task: str, sizes: dict[str, object]) -> None:
+    recipe = tomllib.loads((FOLDER.parent / "tasks" / f"{task}-paper.toml").read_text(encoding="utf-8"))
+    assert sizes.items() <= recipe.items()
+
+
 def test_the_taggers_recipe_is_the_papers() -> None:
     recipe = tomllib.loads((FOLDER.parent / "tasks" / "ner.toml").read_text(encoding="utf-8"))
     settings = with_table(find("ner").settings(), recipe, "ner.toml")

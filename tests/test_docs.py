@@ -111,6 +111,7 @@ def run_line(line: str) -> int:
         ("index.md", 1),
         ("progress.md", 1),
         ("search.md", 1),
+        *((f"ko/{page}.md", 3) for page in ("quickstart", "korean", "how-elmo-works", "faq")),
     ],
 )
 def test_every_block_of_a_page_runs_and_prints_what_it_says(
@@ -120,9 +121,28 @@ def test_every_block_of_a_page_runs_and_prints_what_it_says(
     assert len(found) >= at_least
     for block in found:
         exec(compile(block, page, "exec"), {})
-        promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
-        for said, printed in zip(promised, capsys.readouterr().out.splitlines(), strict=True):
+        for said, printed in zip(promised(block), capsys.readouterr().out.splitlines(), strict=True):
             assert said == printed or said.startswith((f"{printed}:", f"{printed},"))
+
+
+def promised(block: str) -> list[str]:
+    """What a block says it prints: behind a call of print, or in the comments at its end."""
+    beside = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(") and "  # " in line]
+    return beside or [line[2:] for line in block.splitlines() if line.startswith("# ")]
+
+
+def test_every_command_of_the_korean_quick_start_runs() -> None:
+    Path("기사.txt").write_text(
+        "어제 은행에서 돈을 찾았다. 강가에 은행나무가 서 있었다.\n\n비가 왔다.\n", encoding="utf-8"
+    )
+    review = '번호,본문\r\n1,"영화가 정말 재미있다, 또 보고 싶다."\r\n'
+    Path("후기.csv").write_text(review, encoding="cp949", newline="")
+    lines = [line for block in blocks("ko/quickstart.md", "sh") for line in block.splitlines()]
+    lines = [line for line in lines if line.startswith("elmo ")]
+    assert len(lines) == 4
+    for line in lines:
+        assert run_line(line) == 0, line
+    assert Path("벡터.parquet").exists() and Path("후기.h5").exists()
 
 
 def test_how_elmo_works_has_the_gradients_of_their_record() -> None:
@@ -170,20 +190,24 @@ def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(
     assert capsys.readouterr().out.startswith("[")
 
 
-def test_every_command_of_your_own_task_runs_in_the_order_of_the_page() -> None:
+def test_every_command_of_your_own_task_runs_in_the_order_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for block in blocks("your-own-task.md", "sh") for line in block.splitlines()]
     assert len(lines) == 3
     assert [run_line(line) for line in lines] == [0, 0, 0]
+    capsys.readouterr()
+    assert main(["task", "predict", "asker"]) == 2
+    assert "is a model of the task 'questions', which isn't installed" in capsys.readouterr().err
 
 
 def test_links_lead_somewhere() -> None:
-    for page in FOLDER.glob("*.md"):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *FOLDER.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks|paper)/[\w./-]+\.\w+)`", text):
             assert (ROOT / target).exists(), f"{page.name}: {target}"
-        for target, section in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", text):
+        prose = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+        for target, section in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", prose):
             if "://" not in target:
-                other = FOLDER / target if target else page
+                other = page.parent / target if target else page
                 assert other.exists(), f"{page.name}: {target}"
                 assert not section or section in sections(other), f"{page.name}: {target}#{section}"
 

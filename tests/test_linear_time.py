@@ -76,9 +76,7 @@ def test_every_expression_in_javascript_takes_linear_time(tmp_path):
     assert in_node(_TRY, str(given)) == []
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"[.!?]+[\"')]*(?=\s)", r"\s+$", "<!--.*?-->", r"(?:a|\w)+:", r"(\w+\s?)*:", "a.*b.*c", r"/*\Z"]
-)
+@pytest.mark.parametrize("pattern", [r"[.!?]+[\"')]*(?=\s)", "<!--.*?-->", r"(\w+\s?)*:", r"/*\Z"])
 def test_superlinear_time_is_noticed(pattern):
     assert worst(re.compile(pattern), "finditer")
 

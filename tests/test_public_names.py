@@ -72,12 +72,6 @@ def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones():
         from elmo import nothing_of_this_name  # noqa: F401
 
 
-def test_the_config_is_had_without_torch():
-    code = "import sys; from elmo import BiLMConfig; BiLMConfig(); sys.exit('torch' in sys.modules)"
-    root = str(Path(elmo.__file__).parents[1])
-    subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r}); {code}"], check=True)
-
-
 def test_the_version_is_written_once():
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
     assert "version" in project["project"]["dynamic"]

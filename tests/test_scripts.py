@@ -42,9 +42,3 @@ def test_what_the_scripts_import_from_the_package_is_there():
         (str(script.relative_to(ROOT)), module, name) for script, module, name in wanted if not is_there(module, name)
     ]
     assert lost == []
-
-
-def test_a_name_that_the_package_has_not_is_seen():
-    assert is_there("elmo.disk.json_file", "write_json")
-    assert not is_there("elmo.disk.json_file", "write_json_file")
-    assert not is_there("elmo.disk.nowhere", "anything")

@@ -25,10 +25,6 @@ def test_a_seed_that_no_generator_takes_is_refused(seed):
         require_value("seed", seed, Seed)
 
 
-def test_the_last_seed_is_taken():
-    require_value("seed", 2**63 - 1, Seed)
-
-
 @dataclass(frozen=True)
 class Everything:
     """A field of each kind that is checked."""

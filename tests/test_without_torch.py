@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import elmo
-from elmo.cli.main import VERBS
 from elmo.weights.native.write import write
 
 # Whoever imports torch in this process is told that it isn't there.
@@ -44,12 +43,6 @@ def model(tiny_checkpoint, tmp_path) -> str:
 
 def test_the_block_works():
     assert "No module named 'torch'" in run("import torch").stderr
-
-
-def test_a_text_is_embedded(model):
-    done = command("embed", "He sat .", "--model", model, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["shape"] == [3, 3, 16]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "auto"])
@@ -114,20 +107,6 @@ def test_the_doctor_finds_nothing_broken():
     assert (done.returncode, done.stderr) == (0, "")
     assert "without torch, the CPU computes" in done.stdout
     assert "  default model " in done.stdout
-
-
-def test_every_verb_explains_itself():
-    code = """
-from elmo.cli.main import VERBS, main
-for verb in VERBS:
-    try:
-        main([verb, "--help"])
-    except SystemExit as end:
-        assert not end.code, verb
-"""
-    done = run(code)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert all(f"elmo {verb}" in done.stdout for verb in VERBS)
 
 
 def test_an_embedder_is_used_in_python(model, tmp_path):

@@ -1,6 +1,11 @@
-"""`--errors skip` leaves out the one example that is wrong, in every task, and says how many those are."""
+"""`--errors skip` leaves out the one example that is wrong, in every task, and says how many those are.
 
+Errors of standard input call it "stdin".
+"""
+
+import io
 import json
+import sys
 import unicodedata
 from dataclasses import fields, replace
 
@@ -22,10 +27,15 @@ def coref(name, cell="(1)", end="#end document\n"):
     return f"#begin document ({name}); part 000\n{name} 0 0 Anna - {cell}\n{name} 0 1 she - (1)\n\n{end}"
 
 
+def tree(word, tag):
+    return f"1\t{word}\t_\t{tag}" + "\t_" * 6 + "\n\n"
+
+
 BAD = {
     "ner, a tag": ("ner", "a O\n\nb X-PER\nc O\n\nd B-PER\n", ":3: the tag is 'X-PER'"),
     "ner, columns": ("ner", "a O\n\nb O x\nc O\n\nd B-PER\n", ":4: has 2 columns"),
     "ner, a sequence": ("ner", "a B-A\nb I-A\n\nc O\nd I-A\n\ne O\n", ":5: 'I-A' comes after 'O'"),
+    "pos, a treebank": ("pos", tree("a", "X") + tree("b", "_") + tree("c", "Y"), ":3: .*has no UPOS"),
     "pos, a sentence": ("pos", "c\tX\n\na b\tX Y\n\nd\tY\n", ":3: has a whole sentence for a token"),
     "pos, a tag": ("pos", "a\tX\n\nb\t\nc\tX\n\nd\tY\n", ":3: has an empty token or tag"),
     "pos, columns": ("pos", "a X\n\nb X x\nc Y\n\nd Y\n", ":4: has 2 columns"),
@@ -64,7 +74,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_the_example_that_is_wrong_is_left_out_and_counted(tmp_path, case):
+def test_the_example_that_is_wrong_is_left_out_and_counted(tmp_path, monkeypatch, case):
     name, text, message = BAD[case]
     task = find(name)
     settings = task.settings()
@@ -72,6 +82,9 @@ def test_the_example_that_is_wrong_is_left_out_and_counted(tmp_path, case):
     path.write_text(text)
     with pytest.raises(TextError, match=message):
         task.read(path, settings)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+    with pytest.raises(TextError, match=f"^stdin.*{message}"):
+        task.read("-", settings)
     (group,) = [field.name for field in fields(settings) if hasattr(getattr(settings, field.name), "errors")]
     skip = replace(settings, **{group: replace(getattr(settings, group), errors="skip")})
     left_out = 2 if case == "snli, JSON" else 1

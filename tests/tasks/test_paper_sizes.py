@@ -4,7 +4,6 @@ Weights are random and the data tiny; what is shown is that sizes fit together, 
 and that predictions come out.
 """
 
-import json
 import math
 import tomllib
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.tasks.test_contract import DATA
 
 from elmo.config import published as published_size
 from elmo.model.bilm import BiLM
@@ -31,30 +31,6 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "tasks"
 # The tagger's configuration has the paper's sizes itself, and the paper has no parts of speech.
 TASKS = list(BUILT_IN)
 PAPER = {name: f"{name}.toml" if name in ("ner", "pos") else f"{name}-paper.toml" for name in TASKS}
-
-PASSAGE = "Anna lives in a small house near the old harbour of Rome with her brother Tom and three cats ."
-COREF = [("Anna", "(1)"), ("saw", "-"), ("her", "(1)"), ("house", "-"), (".", "-")]
-ROLES = [("She", "-", "(ARG0*)"), ("gave", "give", "(V*)"), ("it", "-", "(ARG1*)"), ("away", "-", "*")]
-DATA = {
-    "ner": "Anna B-PER\nsaw O\nRome B-LOC\n\n" * 6,
-    "pos": "Anna NOUN\nsaw VERB\nRome NOUN\n\n" * 6,
-    "snli": "".join(
-        json.dumps({"gold_label": label, "sentence1": f"She saw {number} old cats", "sentence2": "Cats sleep"}) + "\n"
-        for number in range(3)
-        for label in ("entailment", "neutral", "contradiction")
-    ),
-    "srl": "".join(f"{word} {predicate} {role}\n" for word, predicate, role in ROLES) + "\n",
-    "sst": "(3 (2 a) (4 (3 good) (2 film)))\n(1 (2 a) (0 (1 bad) (2 film)))\n" * 3,
-    "squad": json.dumps(
-        {"data": [{"title": "Anna", "paragraphs": [{"context": PASSAGE, "qas": [
-            {"id": str(number), "question": "Where does Anna live ?",
-             "answers": [{"text": "Rome", "answer_start": PASSAGE.index("Rome")}]} for number in range(3)]}]}]}
-    ),
-    "coref": "#begin document (nw/a); part 000\n" + "".join(
-        "".join(f"nw/a 0 {place} {word} NN * - - - Anna * {cell}\n" for place, (word, cell) in enumerate(COREF)) + "\n"
-        for _ in range(8)
-    ) + "#end document\n",
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

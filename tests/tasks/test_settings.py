@@ -1,8 +1,6 @@
 """Settings: one flat list of names, whatever groups they stand in."""
 
-import tomllib
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -59,20 +57,3 @@ def test_wrong_settings_are_told_with_their_file(table, message):
     with pytest.raises(ConfigError) as caught:
         with_table(NerSettings(), table, "x.toml")
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("task", "sizes"),
-    [
-        ("sst", {"hidden_size": 300, "phrases": "all", "batch_size": 100}),
-        ("snli", {"hidden_size": 300, "learning_rate": 0.0004, "placement": "both", "layer_norm": "words"}),
-        (
-            "srl",
-            {"num_layers": 8, "hidden_size": 300, "indicator_dim": 100, "optimizer": "adadelta", "clip_value": 1.0},
-        ),
-    ],
-)
-def test_the_recipes_of_the_paper_have_its_values(task, sizes):
-    path = Path(__file__).resolve().parents[2] / "configs" / "tasks" / f"{task}-paper.toml"
-    table = to_table(with_table(find(task).settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path)))
-    assert {name: table[name] for name in sizes} == sizes

@@ -13,7 +13,6 @@ from elmo.weights.catalogue import bundled_folders
 from elmo_paper.analysis.senses.inventory import read_inventory
 from elmo_paper.cli.main import main as paper
 from elmo_paper.pages import analyses
-from elmo_paper.pages.records import REPOSITORY
 from elmo_paper.pages.write import WITHOUT_FIGURE, stale
 from elmo_paper.places import ANALYSES, DOCS
 
@@ -59,15 +58,6 @@ def test_every_record_has_its_figure_and_says_where_it_comes_from(path):
     assert "/" not in record["command"]
     has_figure = record["analysis"] not in WITHOUT_FIGURE
     assert (DOCS / "analysis" / f"{path.stem}.svg").exists() == has_figure == (f"(analysis/{path.stem}.svg)" in PAGE)
-
-
-def test_a_table_has_the_values_of_its_record():
-    record = REPOSITORY.analysis("wsd-small-en")
-    (best,) = (one for one in record["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 2"))
-    (line,) = (line for line in PAGE.splitlines() if line.startswith("| small-en, layer 2 |") and " over " not in line
-               and f"{best['sets']['all']['f1']:.1f}" in line)  # fmt: skip
-    difference, low, high = best["minus_first_sense"]
-    assert line.endswith(f"| {difference:+.1f} ({low:+.1f} to {high:+.1f}) |")
 
 
 def test_words_of_a_text_do_not_become_markdown():

@@ -105,9 +105,3 @@ def test_the_heat_map_has_every_mix_and_every_weight(tmp_path, record_of):
     found = svg_words(tmp_path / "figure2", record_of("figure2", [[1.0]] * 3, mixes=[[[one]], [[one, two]], [[two]]]))
     for word in ("input only", "input (of both)", "output (of both)", "output only", "token layer", "0.47", "0.41"):
         assert f">{word}<" in found
-
-
-def test_equal_records_give_equal_pictures(tmp_path, record_of):
-    record = record_of("table1", [[60.0, 61.0], [80.0, 82.0]])
-    one, other = (draw(record, tmp_path / name) for name in ("one", "other"))
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]

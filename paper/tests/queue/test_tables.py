@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,9 +14,6 @@ import pytest
 from elmo.errors import Interrupted
 from elmo.weights.native.write import write
 from elmo_paper.cli.main import main
-from elmo_paper.pages import records
-from elmo_paper.pages.blocks import filled
-from elmo_paper.pages.records import Folders
 from elmo_paper.places import PLANS
 from elmo_paper.queue import tables
 
@@ -241,26 +237,6 @@ def test_killed_it_goes_on_round_by_round_and_ends_the_same(place, capsys, monke
     # Table 3 trains the same network with ELMo at the input: it isn't trained again.
     assert main(["tables", *arguments(place, "table3", name="cut")]) == 0
     assert "input only, seed 1: finished before" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_the_page_shows_what_is_there_and_marks_what_is_partial(place, one_thread, monkeypatch):
-    assert main(["tables", *arguments(place), "--seeds", "1", "2", "--tasks", "ner"]) == 0
-    assert main(["tables", *arguments(place), "--tasks", "ner", "--record", str(place / "records")]) == 0
-    blocks = "<!-- table1 -->\n<!-- end -->\n<!-- table2 -->\nold\n<!-- end -->\n"
-    record = json.loads((place / "records" / "ner.table1.json").read_text())
-    (place / "bilms.toml").write_text(f'{record["systems"][1]["inputs"]["bilm"]} = "tiny"\n')
-    monkeypatch.setattr(records, "BILMS", place / "bilms.toml")
-    folders = Folders(place / "records", place / "records")
-    text = filled(blocks, folders)
-    assert "| towns (named entities) | tiny | 2     | test F1 |" in text
-    assert "partial" not in text
-    assert f"| {record['rules'][0]['test']:.2f} " in text
-    assert text.endswith("<!-- table2 -->\nNo record yet.\n<!-- end -->\n")
-    (place / "records" / "ner.table1.json").write_text(json.dumps(record | {"planned_seeds": [1, 2, 3, 4]}))
-    assert "towns (named entities) (partial: 2 of 4 seeds)" in filled(blocks, folders)
-    shutil.copy(place / "records" / "ner.table1.json", place / "records" / "ner.table2.json")
-    assert "### towns (named entities) (partial: 2 of 4 seeds)" in filled(blocks, folders)
 
 
 def killed(place: Path, command: list[str], once_there: Path) -> None:

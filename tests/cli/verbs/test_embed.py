@@ -131,12 +131,6 @@ def test_standard_input_becomes_json_lines_or_a_file(model, tiny_bilm, stdin, tm
         assert [array.shape[1] for array in vectors] == [2, 0, 1]
 
 
-def test_a_model_without_a_warm_state_is_named(model, text, tmp_path):
-    with pytest.raises(ConfigError, match="no warm state"):
-        main([str(text), "-o", str(tmp_path / "vectors.h5"), "--state", "warm"])
-    assert not list(tmp_path.glob("vectors*"))
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, number, capsys):
     text, output = tmp_path / "long.txt", tmp_path / "vectors.npy"

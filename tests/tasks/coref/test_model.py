@@ -36,16 +36,6 @@ def build(tiny_bilm):
     return build
 
 
-@pytest.mark.parametrize("encoder", ["none", "elmo"])
-@pytest.mark.parametrize("mention_loss", [0.0, 1.0])
-def test_every_weight_has_a_gradient(build, encoder, mention_loss):
-    settings = ResolverSettings(**{**vars(SMALL), "mention_loss": mention_loss, "spans_per_token": 0.8})
-    model = build(settings, encoder=encoder).train()
-    model.loss([DOCUMENT]).backward()
-    missing = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
-    assert missing == []
-
-
 @torch.no_grad()
 def test_a_documents_clusters_do_not_depend_on_its_batch(build):
     model = build().eval()

@@ -1,7 +1,5 @@
 """CoNLL columns: any number of them; what is wrong is told with file and line."""
 
-from pathlib import Path
-
 import pytest
 
 from elmo.errors import ConfigError, TextError, TextWarning
@@ -51,23 +49,6 @@ def test_sentences_of_a_document_are_a_group_where_a_file_has_several(read):
     assert groups[0] == groups[1] != groups[2]
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
-    [
-        ("Anna B-PER\nran O\n", {}),
-        ("Anna\tB-PER\r\nran\tO\r\n", {}),
-        ("# id = 1\n1\tAnna\tB-PER\tx\n2\tran\tO\tx\n", {"token_column": 2, "tag_column": 3}),
-        ("O ran\nB-PER Anna\n", {"token_column": 2, "tag_column": 1}),
-        ("Anna _ _ _ _ I-PER\nran _ _ _ _ O\n", {}),
-    ],
-)
-def test_columns_of_every_kind_are_read(read, text, settings):
-    (sentence,) = read(text, **settings)
-    assert sorted(sentence.tokens) == ["Anna", "ran"]
-    ((start, end, label),) = sentence.spans
-    assert (sentence.tokens[start:end], label) == (["Anna"], "PER")
-
-
 def test_a_column_that_counts_the_tokens_is_told(read):
     with pytest.raises(TextError, match="column 1 has 1, 2, .*--token-column N"):
         read("1\tAnna\tPER_B\n2\tsang\t-\n")
@@ -111,6 +92,9 @@ PUBLISHED = {
         {"token_column": 2, "tag_column": 4},
         [(1, 2, "PER")],
     ),
+    "carriage returns": ("Anna\tB-PER\r\nran\tO\r\n", {}, [(0, 1, "PER")]),
+    "a comment": ("# id = 1\n1\tAnna\tB-PER\tx\n", {"token_column": 2, "tag_column": 3}, [(0, 1, "PER")]),
+    "six columns": ("Anna _ _ _ _ I-PER\nran _ _ _ _ O\n", {}, [(0, 1, "PER")]),
     "BMES": ("A B-NAME\nB M-NAME\nC E-NAME\nD S-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
     "BMEWO": ("A B-NAME\nB M-NAME\nC E-NAME\nD W-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
     "IO": ("Anna person-other\nBell person-other\nsang O\nhere O\n", {}, [(0, 2, "person-other")]),
@@ -203,14 +187,6 @@ def test_all_sentences_of_a_file_are_written_with_one_separator(read, tmp_path, 
     assert [(one.tokens, one.spans) for one in found] == [
         (one.tokens, own) for one, own in zip(gold, spans, strict=True)
     ]
-
-
-def test_packed_files_are_unpacked(tmp_path: Path):
-    import lzma
-
-    path = tmp_path / "train.conll.xz"
-    path.write_bytes(lzma.compress(CONLL.encode()))
-    assert len(read_columns(path, TaggerSettings())) == 2
 
 
 @pytest.mark.parametrize(

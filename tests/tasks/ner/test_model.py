@@ -10,7 +10,6 @@ from elmo.tasks.ner.data import NerSettings, TaggerSettings
 from elmo.tasks.ner.model import Tagger
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.tags import spans_of
 
 VOCABULARY = {"labels": ["LOC", "PER"], "characters": list("ABabcdefghijklmnopqrstuvwxyz")}
 EXAMPLES = [
@@ -26,18 +25,11 @@ def tagger(bilm=None, placement="input", **changes):
     return Tagger(settings, VOCABULARY, small_tokens(bilm, placement=placement))
 
 
-@pytest.mark.parametrize("placement", ["input", "output", "both", "between"])
-def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, placement):
-    model = tagger(bilm, placement=placement)
-    (model.loss(EXAMPLES) + model.tokens.penalty()).backward()
+def test_every_learned_weight_has_a_gradient_between_the_layers_too(bilm):
+    model = tagger(bilm, placement="between")
+    model.loss(EXAMPLES).backward()
     for name, parameter in model.named_parameters():
         assert (parameter.grad is not None) == parameter.requires_grad, name
-    predictions = model.eval().predict(EXAMPLES)
-    assert [len(spans) <= len(example.tokens) for spans, example in zip(predictions, EXAMPLES, strict=True)]
-    assert predictions[1] == []
-    lines = list(TASK.write(zip(EXAMPLES, predictions, strict=True)))
-    tags = [line.split(" ")[-1] for line in lines[:3]]
-    assert spans_of(tags) == predictions[0]
 
 
 def test_the_loss_is_a_sentence_on_average_and_padding_plays_no_part():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.errors import ConfigError, TextError
 from elmo.tasks.columns import TaggedSentence, column_as_written
 from elmo.tasks.pos.data import TokenTaggerSettings, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.task import TextReading
@@ -156,21 +156,6 @@ def test_what_cant_be_meant_is_refused(written, text, flags, error, message):
     with pytest.raises(error, match=message) as caught:
         tagged_in(path, **flags)
     assert "--format" not in str(caught.value)  # which `elmo task train` doesn't have
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "message"),
-    [
-        ("\tPART\t", "\t_\t", "has no UPOS"),
-        ("\tRB\t", "\t", "has 9 columns"),
-        ("3\tn't", "x\tn't", "its ID is 'x', but an ID is like"),
-    ],
-)
-def test_bad_sentences_are_left_out_and_counted(written, good, bad, message):
-    path = written(TREEBANK.replace(good, bad))
-    with pytest.warns(TextWarning, match=rf"left out what can't be read, 1 in all .*:6: .*{message}|:6: .*{message}"):
-        found = tagged_in(path, errors="skip")
-    assert [it.tokens for it in found] == [["Rome"]]
 
 
 def test_text_has_a_line_for_each_token_and_blank_lines_stay():

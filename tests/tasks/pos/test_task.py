@@ -47,15 +47,8 @@ def test_a_run_is_scored_beside_the_rule_and_predicts_in_the_form_of_its_input(p
     (rule,) = summary["rules"]
     assert rule["scores"]["test"]["accuracy_known"] == 100
     assert rule["scores"]["test"]["unknown"] == 1
-    assert main(["task", "evaluate", "run", "test.conllu", "-o", "out.conllu", "--json", "--quiet"]) == 0
-    assert json.loads(capsys.readouterr().out) == test
-    assert (place / "out.conllu").read_text() == (place / "run/seed-1/test.predictions").read_text()
-    assert main(["task", "score", "pos", "test.conllu", "out.conllu", "--json"]) == 0
-    scored = json.loads(capsys.readouterr().out)
-    assert scored == {key: value for key, value in test.items() if key not in
-                      ("accuracy_known", "accuracy_unknown", "unknown")}  # fmt: skip
     assert main(["task", "predict", "run", "test.conllu", "--quiet"]) == 0
-    assert capsys.readouterr().out == (place / "out.conllu").read_text()
+    assert capsys.readouterr().out == (place / "run/seed-1/test.predictions").read_text()
 
 
 def test_text_is_tagged_line_by_line(place, capsys, monkeypatch):
@@ -91,22 +84,9 @@ def test_words_of_held_out_dev_data_are_not_known(place, capsys):
 LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" for number in range(40))
 
 
-@pytest.mark.parametrize(
-    ("text", "flags", "message"),
-    [
-        (
-            "The cat sees a dog .\nIt runs away now .\n",
-            [],
-            ":2: has 5 columns, but the first row of its sentence has 6",
-        ),
-        ("a X\nb X\n", [], "all tokens of the training data have the tag 'X'"),
-        (LEMMAS, [], "there are 40 different tags .* for 80 different tokens, so they are likely words"),
-        (treebank(3, 1), ["--tag-column", "lemma"], "has no LEMMA"),
-    ],
-)
-def test_wrong_files_end_with_exit_code_2_before_anything_is_written(place, capsys, text, flags, message):
-    (place / "wrong").write_text(text, encoding="utf-8")
-    assert main(["task", "train", "pos", "--train", "wrong", "-o", "run", *SMALL, *flags]) == 2
+def test_words_in_the_place_of_tags_are_told(place, capsys):
+    (place / "wrong").write_text(LEMMAS, encoding="utf-8")
+    assert main(["task", "train", "pos", "--train", "wrong", "-o", "run", *SMALL]) == 2
     said = capsys.readouterr().err
-    assert re.search(message, said) and "wrong" in said and "Traceback" not in said
+    assert re.search("wrong.*there are 40 different tags .* for 80 different tokens, so they are likely words", said)
     assert not (place / "run").exists()

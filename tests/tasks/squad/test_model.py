@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tasks.small_models import small_model, small_tokens
 
-from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.squad.data import Answer, Question
@@ -116,14 +115,6 @@ def test_an_answer_has_at_most_so_many_tokens(build):
         assert first == last
 
 
-@pytest.mark.parametrize("encoder", ["none", "elmo"])
-def test_every_weight_has_a_gradient(build, encoder):
-    reader = build(encoder=encoder, placement="both")
-    reader.train().loss(examples()).backward()
-    missing = [name for name, weight in reader.named_parameters() if weight.requires_grad and weight.grad is None]
-    assert missing == []
-
-
 def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
     answers = tuple(Answer(text, (place, place)) for place, text in enumerate("abc"))
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
@@ -138,12 +129,6 @@ def test_the_target_may_be_fixed(target, expected):
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
     (found,) = TASK.training([question], SquadSettings(reader=ReaderSettings(target=target)))
     assert [answer.text for answer in found.answers] == [expected]
-
-
-def test_nothing_to_read_is_an_error():
-    settings = SquadSettings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
-    with pytest.raises(ConfigError, match="would read nothing"):
-        TASK.check_settings(settings)
 
 
 def test_of_a_word_the_first_fourteen_characters_are_read():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.errors import TextError, TextWarning
+from elmo.errors import TextError
 from elmo.tasks.srl.columns import column_of_spans, spans_of_column
 from elmo.tasks.srl.data import (
     Proposition,
@@ -146,6 +146,7 @@ def test_training_takes_each_proposition_by_itself(read):
     ("text", "message"),
     [
         ("", "there is no sentence in it"),
+        ("x 0 0 w N * - - - - *\n", r"data:1: has 11 columns, but the layout conll2012 has 12"),
         ("a - *\nb b\n", r"data:2: has 2 columns, but the first row of its sentence has 3"),
         ("a a (V*)\nb b *\n", r"data:2: the sentence has 2 predicates, but only 1 columns of roles"),
         ("a a *\nb - (A0*)\n", r"data:1: column 1 of the roles has 0 '\(V\*\)'"),
@@ -158,14 +159,9 @@ def test_training_takes_each_proposition_by_itself(read):
     ],
 )
 def test_what_is_wrong_is_an_error_with_its_line(read, text, message):
-    layout = "conll2005" if text and text[0] in "ab" else "auto"
+    layout = {"a": "conll2005", "x": "conll2012"}.get(text[:1], "auto")
     with pytest.raises(TextError, match=message):
         read(text, layout)
-
-
-def test_too_few_columns_name_the_layout(read):
-    with pytest.raises(TextError, match=r"data:1: has 11 columns, but the layout conll2012 has 12"):
-        read("x 0 0 w N * - - - - *\n", "conll2012")
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["A0", "A1", "C-A1"])), max_size=5))
@@ -193,15 +189,6 @@ def test_props_have_no_words_and_name_the_predicate_as_its_file_does(read):
     spans = [[(0, 1, "V")], [(1, 2, "V")]]
     roles = [Proposition(one.predicate, own) for one, own in zip(marked.propositions, spans, strict=True)]
     assert list(write_props([(marked, roles)])) == ["V    (V*)  *", "off  *     (V*)", ""]
-
-
-def test_sentences_that_can_not_be_read_are_left_out_and_counted(tmp_path):
-    path = tmp_path / "data"
-    path.write_text(CONLL2005 + "\nShe - (A0*\ngave gave (V*)\n\nHe -\nran\n", encoding="utf-8")
-    with pytest.raises(TextError):
-        read_roles(path, "auto")
-    with pytest.warns(TextWarning, match=r"data: left out what can't be read, 2 in all"):
-        assert [sentence.tokens[0] for sentence in read_roles(path, "auto", errors="skip")] == ["She", "No"]
 
 
 def test_unlabelled_input_that_can_not_be_read_is_left_out_if_asked(tmp_path):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.process.progress.report import Progress
 from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.ner.task import NamedEntities
 from elmo.tasks.settings import FitSettings
@@ -27,21 +26,6 @@ def files(tmp_path) -> Files:
     return Files(tmp_path / "train.conll")
 
 
-class Told(Progress):
-    """Remembers what is said."""
-
-    def __init__(self):
-        self.lines = []
-
-    def say(self, line):
-        self.lines.append(line)
-
-
-@pytest.fixture
-def told() -> Told:
-    return Told()
-
-
 def lengths(examples) -> list[int]:
     return [len(example.tokens) for example in examples]
 
@@ -58,14 +42,14 @@ def test_held_out_data_share_no_group_with_training(files):
     assert len({(n - 1) // 2 for n in kept}) == 9
 
 
-def test_data_that_belong_together_are_not_split_and_that_is_said(files, told):
+def test_data_that_belong_together_are_not_split_and_that_is_said(files, recorded_progress):
     class Together(NamedEntities):
         def group(self, example, place):
             return 0
 
-    data = read_data(Together(), NerSettings(), files, told)
+    data = read_data(Together(), NerSettings(), files, recorded_progress)
     assert (len(data.train), data.dev) == (40, [])
-    assert told.lines == [
+    assert recorded_progress.lines == [
         "no --dev was given: all training examples belong together (one document or article), so the last epoch is kept"
     ]
 
@@ -90,12 +74,12 @@ def test_rules_learn_from_whole_examples(files):
     assert (len(data.train), len(data.whole)) == (72, 36)
 
 
-def test_dev_and_test_data_that_are_training_data_are_told_of(files, told):
+def test_dev_and_test_data_that_are_training_data_are_told_of(files, recorded_progress):
     other = files.train.parent / "other.conll"
     other.write_text("y B-A\n\n" * 8 + "x B-A\n\n")
-    data = read_data(NamedEntities(), NerSettings(), Files(files.train, files.train, other), told)
+    data = read_data(NamedEntities(), NerSettings(), Files(files.train, files.train, other), recorded_progress)
     assert data.trained_on == {"dev": (40, 40)}
-    (line,) = told.lines
+    (line,) = recorded_progress.lines
     assert "40 of the 40 examples of the dev data are also training data" in line
     other.write_text("y B-A\n\n" * 3 + "x B-A\n\n")
     assert read_data(NamedEntities(), NerSettings(), Files(files.train, test=other)).trained_on == {"test": (1, 4)}

@@ -183,11 +183,6 @@ def test_figure1_trains_on_nested_shares_and_keeps_models_if_asked(arguments, tm
     assert json.loads(capsys.readouterr().out)["f1"] == found["systems"][3]["dev"]["mean"]
 
 
-def test_figure1_leaves_out_shares_without_a_sentence(arguments, tmp_path):
-    assert main(arguments("figure1", "out", "--seeds", "1", "--epochs", "1", "--quiet")) == 0
-    assert [system["share"] for system in results(tmp_path / "out", "figure1")["systems"]][::2] == [5, 10, 20, 50, 100]
-
-
 def test_models_that_were_not_kept_are_not_there_to_be_kept_later(arguments, tmp_path, capsys):
     assert main(arguments("table1", "out", "--seeds", "1")) == 0
     capsys.readouterr()
@@ -316,21 +311,13 @@ def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
     ("experiment", "flags", "message"),
     [
         ("figure1", ["--shares", "0"], "--shares has 0, but shares are percentages: above 0 and at most 100"),
-        ("figure1", ["--shares", "101"], "--shares has 101"),
-        ("figure1", ["--shares", "0.1"], "that share of 40 groups of training examples is none"),
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
-        ("table2", ["--workers", "0"], "workers must be a whole number from 1 to"),
-        ("figure1", ["--train-share", "0.5"], "Leave it out, and choose them with --shares"),
-        ("table2", ["--bilms", "small-en", "small-ko"], "--bilms was given, but table2 compares nothing with other"),
-        ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),
-        ("bilms", ["--bilms", "small-en", "small-en"], "--bilms names small-en twice"),
         ("bilms", ["--bilms", "small-en", "nowhere/model"], "nowhere/model"),
         ("bilms", ["--bilms", "small-en", "."], "holds no model"),
         ("bilms", ["--bilms", "small-en", "cove=nowhere"], "nowhere: "),
         ("bilms", ["--bilms", "small-en", "mssg=no.txt"], "no.txt: there is no such file"),
-        ("bilms", ["--bilms", "small-en", "mssg="], "the encoder 'mssg' has no default model"),
     ],
 )
 def test_what_makes_no_sense_is_told_before_anything_is_written(
@@ -339,33 +326,6 @@ def test_what_makes_no_sense_is_told_before_anything_is_written(
     assert main(arguments(experiment, "out", *flags)) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_empty_training_data_are_told(arguments, tmp_path, capsys):
-    (tmp_path / "empty.conll").write_text("\n\n")
-    for experiment in ("table2", "figure1"):
-        assert main(arguments(experiment, experiment, "--train", str(tmp_path / "empty.conll"))) == 2
-        assert "empty.conll: there is no sentence in it" in capsys.readouterr().err
-        assert not (tmp_path / experiment).exists()
-
-
-def test_a_fault_in_the_data_is_told_before_anything_is_written(arguments, tmp_path, capsys):
-    (tmp_path / "bad.conll").write_text("the O\n\nRome B-CITY\n")
-    assert main(arguments("table2", "out", "--dev", str(tmp_path / "bad.conll"))) == 2
-    assert "bad.conll:3: the label 'CITY' isn't in the training data" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["table9", "ner"], "there is no table or figure 'table9' to reproduce"),
-        (["table2", "tags"], "there is no task 'tags'"),
-    ],
-)
-def test_what_there_is_not_is_told_with_what_there_is(words, message, capsys):
-    assert main(["reproduce", *words]) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_nothing_said_is_answered_with_help(capsys):
