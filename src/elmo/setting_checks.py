@@ -77,9 +77,7 @@ class Settings:
 def require_setting(holds: bool, name: str, value: object, expected: str) -> None:
     """ConfigError unless the setting is as expected."""
     if not holds:
-        raise ConfigError(
-            f"{name} must be {expected} (got {value!r:.1000}). Change it, or leave it out for the default."
-        )
+        raise ConfigError(f"{name} must be {expected} (got {value!r:.1000}). Change it.")
 
 
 def require_types(settings: object) -> None:

@@ -17,8 +17,8 @@ def engine(tiny_checkpoint, backend) -> Engine:
 
 VECTORS = np.ones((2, 5, 8), np.float32)
 LENGTHS = {
-    "beyond the tokens": (np.array([5, 7]), "lengths are 5 to 7 .* there are 5 vectors in a row"),
-    "below zero": (np.array([5, -1]), "lengths are -1 to 5"),
+    "beyond the tokens": (np.array([5, 7]), r"the lengths \[5, 7\] count the vectors of each row"),
+    "below zero": (np.array([5, -1]), r"the lengths \[5, -1\] "),
 }
 
 
@@ -30,7 +30,7 @@ def test_lengths_that_are_not_the_rows_are_refused(engine, case):
 
 
 def test_packed_vectors_are_as_many_as_the_lengths_say(engine):
-    with pytest.raises(ConfigError, match="lengths are .* and add up to 4, but there are 5 vectors"):
+    with pytest.raises(ConfigError, match=r"the lengths \[3, 1\] .* \(got float32 of shape \(5, 8\)"):
         engine.contextualize_packed(VECTORS[0], np.array([3, 1]))
 
 
@@ -42,30 +42,32 @@ def test_lengths_of_every_type_of_integer_mean_the_same(engine, dtype):
 
 
 def test_vectors_of_another_width_or_type_are_refused(engine):
-    with pytest.raises(ConfigError, match=r"the vectors: .* shape \(2, 5, 4\), but .* \(batch, tokens, 8\)"):
+    with pytest.raises(ConfigError, match=r"the shapes \[\(2, 5, 8\), .* \(got float32 of shape \(2, 5, 4\)"):
         engine.contextualize(VECTORS[:, :, :4].copy(), np.array([5, 2]))
-    with pytest.raises(ConfigError, match="vectors: ndarray of float64 and shape .*, but this model takes float32"):
+    with pytest.raises(ConfigError, match=r"of float32 and the shapes .* \(got float64 of shape"):
         engine.contextualize(VECTORS.astype(np.float64), np.array([5, 2]))
 
 
 def test_a_state_of_other_rows_or_with_its_parts_swapped_is_refused(engine, tiny_config):
     hidden, cell = zero_state(tiny_config, 2)
-    with pytest.raises(ConfigError, match=r"hidden array: .* shape \(2, 2, 32\).* of shape \(2, 2, 16\)"):
+    with pytest.raises(
+        ConfigError, match=r"\(2, 2, 16\), \(2, 2, 32\)\] \(got .* shape \(2, 2, 32\), .* shape \(2, 2, 16\)"
+    ):
         engine.contextualize(VECTORS, np.array([5, 2]), State(cell, hidden))
-    with pytest.raises(ConfigError, match=r"hidden array: .* shape \(2, 3, 16\)"):
+    with pytest.raises(ConfigError, match=r"\(got .* shape \(2, 3, 16\)"):
         engine.contextualize(VECTORS, np.array([5, 2]), zero_state(tiny_config, 3))
-    with pytest.raises(ConfigError, match="cell array: ndarray of float64"):
+    with pytest.raises(ConfigError, match="float64 of shape"):
         engine.contextualize(VECTORS, np.array([5, 2]), State(hidden, cell.astype(np.float64)))
 
 
 @pytest.mark.parametrize("wrong", [-1, 262, 2**40])
 def test_ids_outside_the_table_are_refused(engine, wrong):
-    with pytest.raises(ConfigError, match=f"character id {wrong}, but this model knows 0 to 261"):
+    with pytest.raises(ConfigError, match=r"the character ids are int64 of shape \(1, 50\), but .* from 0 to 261"):
         engine.token_vectors(np.full((1, 50), wrong, np.int64))
 
 
 def test_ids_of_another_width_are_refused(engine):
-    with pytest.raises(ConfigError, match=r"shape \(2, 49\), but this model takes integers of shape \(tokens, 50\)"):
+    with pytest.raises(ConfigError, match=r"shape \(2, 49\), but this model takes integers of shape \(2, 50\)"):
         engine.token_vectors(np.ones((2, 49), np.int64))
 
 

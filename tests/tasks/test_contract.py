@@ -53,13 +53,16 @@ SMALL = {
     "coref": "--hidden-size 4 --character-filters 4 --span-hidden-sizes 4 --feature-size 2 --max-width 2",
 }
 NOTHING = {
-    "ner": ("Anna O\n\n", "no token of the training data has an entity's tag, so there is nothing to learn"),
-    "pos": ("Anna X\n\n", "all tokens of the training data have the tag 'X', so there is nothing to learn"),
-    "sst": ("good\ta film\n", "every sentence of the training data has the label 'good', so there is nothing to learn"),
-    "snli": (pair("neutral", 1), "every pair of the training data has the label 'neutral', so there is nothing"),
-    "srl": ("left left (V*)\n\n", "no predicate of the training data has an argument, so there is nothing to learn"),
+    "ner": ("Anna O\n\n", "the training data have 0 labels of 0 kinds (), so there is nothing to learn"),
+    "pos": ("Anna X\n\n", "the training data have 4 labels of 1 kinds (X), so there is nothing to learn"),
+    "sst": ("good\ta film\n", "the training data have 4 labels of 1 kinds (good), so there is nothing to learn"),
+    "snli": (pair("neutral", 1), "the training data have 1 labels of 1 kinds (neutral), so there is nothing to learn"),
+    "srl": ("left left (V*)\n\n", "the training data have 0 labels of 0 kinds (), so there is nothing to learn"),
     "squad": ('{"data": []}', "there is no question in it"),
-    "coref": (document(1).replace("(1)", "-"), "no document of the training data has a mention, so there is nothing"),
+    "coref": (
+        document(1).replace("(1)", "-"),
+        "the training data have 0 labels of 0 kinds (), so there is nothing to learn",
+    ),
 }
 
 # Of each task whose labels must be known, a label of its file, how to write another one, and where that is then.
@@ -105,7 +108,7 @@ def test_what_is_trained_is_evaluated_scored_and_used_alike(name, file, tmp_path
 
 def test_elmo_is_taken_at_the_task_s_places_alone(name, file, tmp_path, capsys):
     assert train(name, file, tmp_path, "--placement", "nowhere") == 2
-    assert f"can take ELMo only at these places: {', '.join(find(name).places)}" in capsys.readouterr().err
+    assert f"at places that the task {name!r} knows: {', '.join(find(name).places)}" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -19,11 +19,8 @@ def test_labels_that_are_equal_numbers_have_one_order_in_every_process():
         assert found.stdout == "['001', '01', '1', '2', '10']\n"
 
 
-def test_labels_that_hardly_ever_occur_twice_or_are_texts_can_not_be_learned():
-    require_learnable([str(n) for n in range(20)], "f", "Step.")
-    require_learnable([str(n % 40) for n in range(80)], "f", "Step.")
-    with pytest.raises(TextError, match=r"^f: there are 21 different labels .* for 41 examples, .* Step\.$"):
-        require_learnable([str(n % 21) for n in range(41)], "f", "Step.")
-    require_learnable(["agrees with all of it", "no"], "f", "Step.")
-    with pytest.raises(TextError, match=r"f: there are 3 different labels \(a man.* most have more than 4 words"):
-        require_learnable(["a man sleeps over there", "he runs to the house", "no"], "f", "Step.")
+def test_labels_that_hardly_ever_occur_twice_can_not_be_learned():
+    require_learnable([str(n) for n in range(20)], 2, "f", "Step.")
+    require_learnable([str(n % 40) for n in range(80)], 2, "f", "Step.")
+    with pytest.raises(TextError, match=r"^f: the training data have 41 labels of 21 kinds \(0, .* Step\.$"):
+        require_learnable([str(n % 21) for n in range(41)], 2, "f", "Step.")

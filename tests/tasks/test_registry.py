@@ -77,19 +77,15 @@ def test_what_is_no_task_is_told(module, name, message):
 
 
 def test_a_task_that_no_variable_holds_cant_travel():
-    with pytest.raises(ConfigError, match="has no variable that holds it"):
+    with pytest.raises(ConfigError, match="other processes can't find the task"):
         pickle.dumps(type(TASK)())
 
 
 def test_encoders_are_found_the_same_way(module, installed):
     for name in ("somebodys:make", "lengths"):
         assert find_encoder(name, "lengths", device="cpu").layer_dim == 1
-    with pytest.raises(ConfigError, match="gave a str, which lacks members of an encoder"):
-        find_encoder("lengths", "other", device="cpu")
     with pytest.raises(ConfigError, match="no encoder 'bert'. It must be one of none, elmo, lengths, or"):
         find_encoder("bert", "", device="cpu")
-    with pytest.raises(ConfigError, match="is a int, not a function"):
-        find_encoder("somebodys:NOT_A_TASK", "", device="cpu")
 
 
 @pytest.mark.parametrize("value", ["nobodys:make", "somebodys:NOTHING"])

@@ -4,7 +4,7 @@ Each check names what is wrong and what the model takes. None looks at the value
 one in its row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -34,20 +34,18 @@ def require_ids(
     words: Int[np.ndarray, " types"] | None,
 ) -> None:
     """Raises ConfigError unless these are ids of tokens that the model reads: of characters, words or both."""
-    if config.has_characters:
-        _require_ids("character", characters, ("tokens", config.max_characters_per_token), config.num_characters)
-    if config.has_words:
-        rows = "tokens" if characters is None or not config.has_characters else len(characters)
-        _require_ids("word", words, (rows,), config.num_words)
-
-
-def _require_ids(what: str, ids: object, shape: Sequence[int | str], known: int) -> None:
-    remedy = "Make the ids with the model's own TokenMap."
-    _require_array(f"the {what} ids", ids, None, shape, remedy)
-    assert isinstance(ids, np.ndarray)
-    for wrong in (ids.min(initial=0), ids.max(initial=0)):
-        if not 0 <= wrong < known:
-            raise ConfigError(f"there is the {what} id {wrong}, but this model knows 0 to {known - 1}. {remedy}")
+    rows = [len(ids) for ids in (characters, words) if ids is not None][:1]
+    needed = (
+        ("character", characters, [*rows, config.max_characters_per_token], config.num_characters),
+        ("word", words, rows, config.num_words),
+    )
+    for (what, ids, shape, known), is_read in zip(needed, (config.has_characters, config.has_words), strict=True):
+        fits = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and [*ids.shape] == shape
+        if is_read and not (fits and 0 <= np.min(ids, initial=0) <= np.max(ids, initial=0) < known):
+            raise ConfigError(
+                f"the {what} ids are {_shown(ids)}, but this model takes integers of shape {tuple(shape)} from 0 to "
+                f"{known - 1}. Make the ids with the model's own TokenMap."
+            )
 
 
 def checked_rows(
@@ -64,39 +62,22 @@ def checked_rows(
 
     `packed`: the vectors of all rows are joined, one row after the other.
     """
-    axes = ("tokens",) if packed else ("batch", "tokens")
-    remedy = "Pass the model's own token vectors."
-    _require_array("the vectors", vectors, dtype, (*axes, config.projection_size), remedy)
-    _require_array(
-        "the lengths", lengths, None, ("batch" if packed else len(vectors),), "Count the tokens of each row, as int64."
-    )
-    lengths = lengths.astype(np.int64, copy=False)
-    tokens = len(vectors) if packed else vectors.shape[1]
     counts = lengths.tolist()  # for a few rows faster than numpy
-    fits = 0 <= min(counts, default=0) <= max(counts, default=0) <= tokens
-    if not fits or (packed and sum(counts) != tokens):
+    axes = vectors.shape[: 1 if packed else 2]
+    sizes = (config.projection_size, config.cell_size)
+    needed = [(*axes, sizes[0]), *((config.num_layers, len(lengths), directions * size) for size in sizes)]
+    fits = [(array.dtype, array.shape) for array in (vectors, *state)] == [(dtype, shape) for shape in needed]
+    fits = fits and lengths.dtype.kind in "iu" and lengths.shape == (lengths.shape[:1] if packed else axes[:1])
+    fits = fits and 0 <= min(counts, default=0) <= max(counts, default=0) <= axes[-1]
+    if not fits or (packed and sum(counts) != axes[0]):
+        given = ", ".join(map(_shown, (vectors, *state)))
         raise ConfigError(
-            f"the lengths are {min(counts, default=0)} to {max(counts, default=0)} and add up to {sum(counts)}, but "
-            f"there are {tokens} vectors{'' if packed else ' in a row'}. A length counts the vectors of its row, "
-            "boundaries included if they are among them."
+            f"the lengths {counts!r:.200} count the vectors of each row, boundaries included; for them this model "
+            f"takes vectors and a state of {dtype} and the shapes {needed} (got {given}). Pass its own token vectors, "
+            "and a State that a call before has returned for the same rows, or None."
         )
-    remedy = "Pass the State that a call before has returned, of the same rows and model, or None for zeros."
-    for name, array, size in zip(("hidden", "cell"), state, (config.projection_size, config.cell_size), strict=True):
-        shape = (config.num_layers, len(lengths), directions * size)
-        _require_array(f"the state's {name} array", array, dtype, shape, remedy)
-    return lengths
+    return lengths.astype(np.int64, copy=False)
 
 
-def _require_array(name: str, array: object, dtype: np.dtype | None, shape: Sequence[int | str], remedy: str) -> None:
-    """Raises ConfigError for another type (None: integers) or shape, in which a word stands for any size."""
-    found = getattr(array, "shape", ())
-    if (
-        not isinstance(array, np.ndarray)
-        or (array.dtype.kind not in "iu" if dtype is None else array.dtype != dtype)
-        or len(found) != len(shape)
-        or any(isinstance(one, int) and one != size for one, size in zip(shape, found, strict=True))
-    ):
-        raise ConfigError(
-            f"{name}: {type(array).__name__} of {getattr(array, 'dtype', 'no type')} and shape {found}, but this model "
-            f"takes {dtype or 'integers'} of shape ({', '.join(map(str, shape))}). {remedy}"
-        )
+def _shown(array: object) -> str:
+    return f"{getattr(array, 'dtype', type(array).__name__)} of shape {np.shape(array)}"

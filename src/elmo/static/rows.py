@@ -45,7 +45,7 @@ class Row:
 
 
 class _BadRow(Exception):
-    """What is wrong with a row; why; the next step."""
+    """What is wrong with a row."""
 
 
 def text_rows(
@@ -78,7 +78,7 @@ def text_rows(
         try:
             word, vector = _parsed(line, dim)
         except _BadRow as error:
-            _report(f"{path}:{number}: {error}", on_bad_row)
+            _report(f"{path}:{number}", error, on_bad_row)
             continue
         if wanted is None or is_first or word in wanted:
             yield Row(word, vector, f"{path}:{number}")
@@ -114,7 +114,7 @@ def binary_rows(
         try:
             yield Row(_decoded(name), _finite(np.frombuffer(vector, dtype="<f4"), name), place)
         except _BadRow as error:
-            _report(f"{place}: {error}", on_bad_row)
+            _report(place, error, on_bad_row)
     if count == header.count:
         reader.skip(b"\n")
         if not reader.at_end:
@@ -180,7 +180,7 @@ def dim_of(line: bytes, path: str) -> int:
     if not numbers or not _is_number(numbers[-1]):
         raise TextError(
             f"{path}:1: the line is {line[:40]!r}, but a file of static vectors begins with a word and its numbers, or "
-            "the number of words and their dimension, separated by single spaces. Check that it is such a file."
+            "two counts, between single spaces. Check that it is such a file."
         )
     return len(numbers)
 
@@ -196,18 +196,11 @@ def _parsed(line: bytes, dim: int) -> tuple[str, Float32[np.ndarray, " dim"]]:
     name, *numbers = stripped.rsplit(b" ", dim)
     # But what ends in a number is a row with too many of them, not a word.
     if len(numbers) != dim or not name or (b" " in name and _is_number(name.split(b" ")[-1])):
-        raise _BadRow(
-            f"the row has {stripped.count(b' ')} fields after its word, but {dim} are expected. The file is damaged: "
-            f"download or make it again, or {_LEAVE_OUT}"
-        )
+        raise _BadRow(f"the row has {stripped.count(b' ')} fields after its word, but {dim} are expected")
     try:
         values = np.array(list(map(float, numbers)))
-    except ValueError:
-        wrong = next(number for number in numbers if not _is_number(number))
-        raise _BadRow(
-            f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} numbers are expected after the word "
-            f"{name[:40].decode('utf-8', 'replace')!r}. Fix the line, or {_LEAVE_OUT}"
-        ) from None
+    except ValueError as error:
+        raise _BadRow(f"the row of {_decoded(name[:40])!r} has what is no number: {str(error)[:80]}") from None
     return _decoded(name), _finite(values, name)
 
 
@@ -235,17 +228,15 @@ def _finite(values: Float[np.ndarray, " dim"], name: bytes) -> Float32[np.ndarra
         vector = values.astype(np.float32)
     if not np.isfinite(vector).all():
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
-        raise _BadRow(
-            f"number {place + 1} of the word {name[:40].decode('utf-8', 'replace')!r} is {values[place]}, which would "
-            f"spoil whatever is computed from it. Make the vectors again, or {_LEAVE_OUT}"
-        )
+        raise _BadRow(f"number {place + 1} of the row of {_decoded(name[:40])!r} is {values[place]}, not finite")
     return vector
 
 
-def _report(message: str, on_bad_row: BadRow | None) -> None:
+def _report(place: str, error: _BadRow, on_bad_row: BadRow | None) -> None:
+    message = f"{place}: {error}. Fix it, download or make the file again, or {_LEAVE_OUT}."
     if on_bad_row is None:
-        raise TextError(f"{message}.")
-    on_bad_row(f"{message}.")
+        raise TextError(message)
+    on_bad_row(message)
 
 
 def _wrong_count(path: str, place: str, header: Header, found: str) -> TextError:

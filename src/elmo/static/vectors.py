@@ -54,8 +54,8 @@ class StaticVectors:
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or len(self.vectors) != len(self.words):
             raise ConfigError(
-                f"there are {len(self.words)} words, but the vectors have shape {self.vectors.shape}: each word needs "
-                "one row. Pass a matrix of (words, dim)."
+                f"there are {len(self.words)} words, but the vectors have shape {self.vectors.shape}. Pass a row for "
+                "each word."
             )
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
 
@@ -126,8 +126,7 @@ def read_static_vectors(
             vectors = _collected(dim, rows, str(path))
     except DAMAGED as error:
         raise TextError(
-            f"{path}: can't be read to its end: {error}. It is truncated or damaged, or you don't have permission to "
-            "read it. Check its permissions, or copy or download it again."
+            f"{path}: can't be read to its end: {error}. Check its permissions, or copy or download it again."
         ) from None
     if left_out:
         warnings.warn(f"rows left out: {len(left_out):,}. The first: {left_out[0]}", TextWarning, stacklevel=2)

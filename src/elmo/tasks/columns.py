@@ -4,14 +4,17 @@ All rows have as many columns as the first; a `-DOCSTART-` line begins a documen
 separates columns and which lines are comments. Named entities and parts of speech are read here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.lines import reporting
+from elmo.tasks.labels import require_known_labels
+from elmo.tasks.lines import in_token_column, reporting, text_lines
 from elmo.tasks.tags import Span
+from elmo.tasks.task import P, S, Task, TextReading, Vocabulary
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import ColumnSentence, column_sentences, require_words
 from elmo.text.reading.as_trained import as_trained
@@ -139,19 +142,32 @@ def column_as_written(token_column: int, tag_column: int) -> int:
     return token_column - (0 < tag_column < token_column)
 
 
-def require_same_tokens(
-    gold: Sequence[TaggedSentence], found: Sequence[TaggedSentence], gold_name: Path | str, found_name: Path | str
-) -> None:
-    """TextError, with both lines, at the first sentence of two files that hasn't the same tokens in both."""
-    step = "Score predictions for exactly the gold file's sentences."
-    for right, other in zip(gold, found, strict=False):
-        if right.tokens != other.tokens:
-            places = zip(right.tokens, other.tokens, strict=False)
-            place = next((at for at, (one, two) in enumerate(places) if one != two), None)
-            what = "has another length" if place is None else f"has the token {other.tokens[place]!r}"
-            raise TextError(
-                f"{found_name}:{other.lines[place or 0]}: the sentence {what}, where {gold_name}:"
-                f"{right.lines[place or 0]} begins {' '.join(right.tokens[:5])!r}. {step}"
-            )
-    if len(gold) != len(found):
-        raise TextError(f"{found_name}: has {len(found)} sentences, {gold_name} has {len(gold)}. {step}")
+class ColumnTask(Task[S, TaggedSentence, P]):
+    """A task whose examples are sentences in columns."""
+
+    needs_input = True
+
+    def read_unlabelled(self, path: Path | str, settings: S, reading: TextReading) -> Iterator[TaggedSentence]:
+        column: int = settings.own.token_column
+        lines = text_lines(path, in_token_column(path, reading, column) if column > 1 else reading)
+        return (TaggedSentence(line.tokens, offsets=line.offsets) for line in lines)
+
+    def group(self, example: TaggedSentence, place: int) -> Hashable:
+        return place if example.document is None else ("document", example.document)
+
+    def sentences(self, example: TaggedSentence) -> list[list[str]]:
+        return [example.tokens]
+
+    @abstractmethod
+    def labels_of(self, example: TaggedSentence) -> Iterable[tuple[int, str]]:
+        """The labels that can be learned from a sentence, each with the place of its token."""
+
+    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: S) -> None:
+        placed = ((it, place, label) for it in examples for place, label in self.labels_of(it))
+        labels = ((label, f"{it.source}:{it.lines[place]}") for it, place, label in placed)
+        require_known_labels(labels, vocabulary["labels"], settings)
+
+
+def with_places(sentences: Iterable[TaggedSentence]) -> Iterator[tuple[str, list[str]]]:
+    """The tokens of sentences of a file, each with its file and line."""
+    return ((f"{sentence.source}:{sentence.lines[0]}", sentence.tokens) for sentence in sentences)

@@ -13,8 +13,6 @@ from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
 _LABELS_SHOWN = 20
 # So many labels may be distinct in a few examples.
 _MOST_OF_FEW = 20
-# The longest label that is likely to be one ("partly agrees with it"): texts have more words.
-_MOST_WORDS = 4
 
 
 class Prediction(TypedDict):
@@ -57,13 +55,8 @@ class LabelTask(Task[S, L, Prediction]):
     """How to say which column has the labels."""
 
     def vocabulary(self, examples: list[L], settings: S) -> Vocabulary:
-        labels = {label for example in examples for label in self.labels_of(example)}
-        if len(labels) < 2:
-            raise TextError(
-                f"{examples[0].source}: every {self.kind} of the training data has the label {min(labels)!r}, so there "
-                f"is nothing to learn. {self.other_column}"
-            )
-        require_learnable([example.label for example in examples], examples[0].source, self.other_column)
+        labels = [label for example in examples for label in self.labels_of(example)]
+        require_learnable(labels, 2, examples[0].source, self.other_column)
         return {"labels": in_order(labels)}
 
     def labels_of(self, example: L) -> Iterable[str]:
@@ -142,17 +135,13 @@ def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[st
             )
 
 
-def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
-    """TextError if the labels of all training examples are likely something else: hardly any occurs twice, or most of
-    them are texts. `source`: the file; `step`: what to do then."""
+def require_learnable(labels: Sequence[str], least: int, source: str, step: str) -> None:
+    """TextError unless the training data's labels are of `least` kinds, and not so many that they are likely texts."""
     distinct = set(labels)
-    are_rare = len(distinct) > _MOST_OF_FEW and 2 * len(distinct) > len(labels)
-    texts = [label for label in distinct if len(label.split()) > _MOST_WORDS]
-    if are_rare or 2 * len(texts) > len(distinct):
-        why = "hardly any occurs twice" if are_rare else f"most have more than {_MOST_WORDS} words"
+    if not least <= len(distinct) <= max(_MOST_OF_FEW, len(labels) // 2):
         raise TextError(
-            f"{source}: there are {len(distinct):,} different labels ({some_of(distinct)}) for {len(labels):,} "
-            f"examples, and {why}, so they are likely texts or names. {step}"
+            f"{source}: the training data have {len(labels):,} labels of {len(distinct):,} kinds ({some_of(distinct)})"
+            f", so there is nothing to learn. {step}"
         )
 
 

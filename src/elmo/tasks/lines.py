@@ -4,11 +4,12 @@ A labelled line is read or reported, since a label that is skipped silently make
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from elmo.errors import TextError, TextWarning
 from elmo.tasks.json_tree import Node, parse_tree
@@ -67,19 +68,44 @@ def reporting(on_bad: BadLine | None, number: int) -> Iterator[None]:
 
 
 def of_own_names(
-    examples: Iterable[E], require_own: Callable[[E, dict[Any, str]], None], on_bad: BadLine | None
+    examples: Iterable[E], name_of: Callable[[E], tuple[Hashable, str]], on_bad: BadLine | None = None
 ) -> list[E]:
-    """The examples of a file, of different names; `require_own`: notes one's name, or raises TextError if it was noted.
+    """The examples of a file, each of a name of its own; others are TextErrors, or reported to `on_bad` and left out.
 
-    `on_bad`: called with the examples that are left out.
+    `name_of`: an example's name and where it is from.
     """
-    seen: dict[Any, str] = {}
+    seen: dict[Hashable, str] = {}
     found = []
     for number, example in enumerate(examples, start=1):
         with reporting(on_bad, number):
-            require_own(example, seen)
+            require_own_name(*name_of(example), seen)
             found.append(example)
     return found
+
+
+def require_own_name(name: Hashable, source: str, seen: dict[Hashable, str]) -> None:
+    """Notes in `seen` where an example of that name is from. TextError if the name is there already."""
+    if name in seen:
+        raise TextError(
+            f"{source}: {name!r} is the name of another example too (in {seen[name]}), but predictions are matched by "
+            "it. Give each one a name of its own."
+        )
+    seen[name] = source
+
+
+def require_same_sentences(
+    gold: Iterable[tuple[str, Sequence[str]]], found: Iterable[tuple[str, Sequence[str]]]
+) -> None:
+    """TextError at the first sentence that hasn't the same tokens in both. Each: its file and line, and its tokens."""
+    for (place, right), (where, tokens) in zip_longest(gold, found, fillvalue=("", ())):
+        if list(right) != list(tokens):
+            pairs = enumerate(zip(right, tokens, strict=False))
+            at = next((at for at, (one, other) in pairs if one != other), min(len(right), len(tokens)))
+            wanted, there = (" ".join(words[at : at + 5]) or "nothing" for words in (right, tokens))
+            raise TextError(
+                f"{where or place}: token {at + 1} is {there!r} in the predictions, {wanted!r} in the gold file "
+                f"({place or 'which has ended'}). Score predictions for exactly the gold file's sentences."
+            )
 
 
 def nothing_in(path: Path | str, kind: str) -> TextError:

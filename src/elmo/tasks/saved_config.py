@@ -53,15 +53,11 @@ def read_config(path: Path) -> dict[str, Any]:
         )
     if config.get("format_version") != FORMAT_VERSION or set(config) != _KEYS:
         raise WeightFileError(
-            f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}): "
-            "another version of elmo wrote it, or it is something else. Train the model again, or install the version "
-            "that wrote it."
+            f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}). "
+            "Train the model again, or install the version of elmo that wrote it."
         )
     if changed := what_changed(path.parent):
-        raise WeightFileError(
-            f"{path.parent}: {changed} since the model was saved: the file was edited, damaged, or is of another "
-            "model. Get the model again, or train it again."
-        )
+        raise WeightFileError(f"{path.parent}: {changed} since the model was saved. Get it again, or train it again.")
     return config
 
 
@@ -92,13 +88,11 @@ def saved_config(folder: Path | str, task: AnyTask | None = None) -> SavedConfig
     folder = saved_folder(folder)
     values = read_config(folder / CONFIG_FILE)
     name = values["task"]
-    if task is None and not is_known(name):
+    if name != task.name if task else not is_known(name):
         raise ConfigError(
-            f"{folder}: is a model of the task {name!r}, which isn't installed. Install its package, or name it with "
-            "--task package.module:TASK (in Python: load(folder, task=TASK))."
+            f"{folder}: is a model of the task {name!r}, which isn't {task.name if task else 'installed'}. Install its "
+            "package, or name it with --task package.module:TASK (in Python: load(folder, task=TASK))."
         )
-    if task is not None and task.name != name:
-        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {task.name!r}. Leave the task out.")
     task = task or find(name)
     settings = with_table(task.settings(), values["settings"], str(folder / CONFIG_FILE))
     return SavedConfig(folder, task, settings, values)

@@ -138,19 +138,13 @@ class Ensemble(TaskModel[E, P]):
         """Raises ConfigError if the models don't decide between the same things, or their task knows no average."""
         super().__init__()
         first, *others = models
-        for number, other in enumerate(others, start=2):
-            if type(other) is not type(first) or other.outcomes != first.outcomes:
+        for other in others:
+            if first.outcomes is None or (type(other), other.outcomes) != (type(first), first.outcomes):
                 raise ConfigError(
-                    f"model {number} of the ensemble is a {type(other).__name__} that decides between "
-                    f"{other.outcomes}, but the first one a {type(first).__name__} that decides between "
-                    f"{first.outcomes}: they can't be averaged. Use models trained on the same labels with the same "
-                    "settings."
+                    f"a {type(first).__name__} that decides between {first.outcomes} and a {type(other).__name__} that "
+                    f"decides between {other.outcomes} can't be averaged. Use models of one task with the same labels "
+                    "and settings, of a type that defines `outcomes`."
                 )
-        if first.outcomes is None:
-            raise ConfigError(
-                f"models of type {type(first).__name__} can't be averaged, because they don't define `outcomes`. "
-                "Define it, and let `decide` average outputs, or name a single model."
-            )
         self.members = nn.ModuleList(models)
         self.tokens = first.tokens
 
@@ -192,12 +186,10 @@ def load_ensemble(
         for folder in folders
     ]
     first = found[0]
+    if len(found) == 1:
+        return first
+    together = Ensemble([one.model for one in found]).eval()
     for folder, other in zip(folders, found, strict=True):
-        if other.task.name != first.task.name:
-            raise ConfigError(
-                f"{folder}: is a model of the task {other.task.name!r}, {folders[0]} one of {first.task.name!r}. "
-                "Name models of the same task."
-            )
         one, two = to_table(first.settings), to_table(other.settings)
         for name in _READING:
             if one.get(name) != two.get(name):
@@ -205,9 +197,6 @@ def load_ensemble(
                     f"{folder}: was trained with {name} {two[name]!r}, {folders[0]} with {one[name]!r}, so they don't "
                     "read the same text as the same tokens. Name models that were trained on the same reading."
                 )
-    if len(found) == 1:
-        return first
-    together = Ensemble([one.model for one in found]).eval()
     return SavedTaskModel(first.task, first.settings, first.vocabulary, together, first.metadata)
 
 
@@ -240,8 +229,8 @@ def _frozen(
         return None
     if ":" in settings.encoder and encoder is None:
         raise ConfigError(
-            f"{folder}: was trained with the encoder {settings.encoder!r}, whose module is not imported just because "
-            "the folder says so. If you trust it, name it with --encoder (in Python: load(folder, encoder=...))."
+            f"{folder}: the module of its encoder, {settings.encoder!r}, is not imported just because the folder says "
+            "so. If you trust it, name it with --encoder (in Python: load(folder, encoder=...))."
         )
     key = (encoder or settings.encoder, place, device, dtype)
     if key not in known:
@@ -254,9 +243,8 @@ def _frozen(
     found = known[key]
     if found.model_hash != facts["hash"]:
         raise WeightFileError(
-            f"{place}: has the hash {found.model_hash[:16]}, but the task model in {folder} was trained with the biLM "
-            f"{facts['model']!r} of hash {facts['hash'][:16]}, whose layers have other meanings. Say where that one is "
-            "with --model."
+            f"{place}: is not the biLM of the task model in {folder}, but {found.model_hash[:16]}. That is "
+            f"{facts['model']!r}, of hash {facts['hash'][:16]}; say where it is with --model."
         )
     return found
 

@@ -113,7 +113,6 @@ class TokenSettings(Settings):
         )
         is_bilm = self.encoder in ("elmo", "none")
         require_setting(is_bilm or not self.train_bilm, "train_bilm", True, f"off with the encoder {self.encoder!r}")
-        require_setting(self.train_bilm or not self.new_bilm, "new_bilm", True, "off without train_bilm")
 
     @property
     def places(self) -> tuple[str, ...]:

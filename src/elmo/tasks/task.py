@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 from elmo.errors import ConfigError, OutOfMemory, TextError
 from elmo.process.named_object import named_object
 from elmo.process.resources import is_out_of_memory
+from elmo.setting_checks import require_setting
 from elmo.tasks.settings import NO_INPUT, TaskSettings
 from elmo.text.files.decoding import BadLine
 from elmo.text.first_look.sample import FirstLook
@@ -97,8 +98,7 @@ class Task(ABC, Generic[S, E, P]):
         names = [name for name, value in vars(module).items() if value is self]
         if not names:
             raise ConfigError(
-                f"the task {self.name!r} can't be found by other processes: {module.__name__} has no variable that "
-                "holds it. Write `TASK = ...` there, or use one worker."
+                f"other processes can't find the task {self.name!r}. Write `TASK = ...` into {module.__name__}."
             )
         return named_object, (f"{module.__name__}:{names[0]}", "task")
 
@@ -152,25 +152,12 @@ class Task(ABC, Generic[S, E, P]):
     def check_settings(self, settings: S) -> None:
         """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.
 
-        Here: the placement must be one of `places`, a model must read something if it `needs_input`, and a biLM that
-        is trained must not wait for longer than the training takes.
+        Here: the placement must be one of `places`, and a model must read something if it `needs_input`.
         """
-        unknown = [place for place in settings.tokens.places if place not in self.places]
-        if unknown:
-            both = " (or both: input and output)" if {"input", "output"} <= set(self.places) else ""
-            raise ConfigError(
-                f"placement is {settings.tokens.placement!r}, but the task {self.name!r} can take ELMo only at these "
-                f"places: {', '.join(self.places)}{both}. Choose one of them."
-            )
+        expected = f"at places that the task {self.name!r} knows: {', '.join(self.places)}"
+        require_setting(set(settings.tokens.places) <= {*self.places}, "placement", settings.tokens.placement, expected)
         if self.needs_input and not settings.gives_input:
             raise ConfigError(NO_INPUT)
-        tokens, epochs = settings.tokens, settings.fit.epochs
-        waiting = tokens.frozen_epochs(0)
-        if tokens.train_bilm and tokens.encoder != "none" and waiting >= epochs:
-            raise ConfigError(
-                f"train_bilm is on, but the biLM's top layer is frozen for {waiting} of {epochs} epochs and the others "
-                "for longer, so no layer would be trained. Choose more --epochs, or --unfreeze-epochs 0."
-            )
 
     def size(self, example: E) -> int:
         """Its tokens: batches are made of examples of similar size."""
@@ -249,9 +236,8 @@ class Task(ABC, Generic[S, E, P]):
             if len(longest) > (self.most_tokens or 0):
                 raise TextError(
                     f"{_where(example)}the text that begins {' '.join(longest[:12])[:60]!r} has {len(longest):,} "
-                    f"tokens, but the task {self.name!r} takes at most {self.most_tokens:,}: its model compares every "
-                    "token with every other one, so memory and time grow with the square. Split the text into shorter "
-                    "ones; long training examples are left out by --max-length."
+                    f"tokens, but the task {self.name!r} takes at most {self.most_tokens:,}: its model compares all of "
+                    "them with each other. Split it; long training examples are left out by --max-length."
                 )
 
     @contextmanager
@@ -266,8 +252,7 @@ class Task(ABC, Generic[S, E, P]):
             begins = " ".join(" ".join(one) for one in self.sentences(examples[sizes.index(max(sizes))]))
             raise OutOfMemory(
                 f"not enough memory for a batch of {len(sizes)} examples; the longest has {max(sizes):,} tokens and "
-                f"begins {begins[:60]!r}. Use a smaller --batch-size, limit --batch-tokens, leave out long training "
-                "examples with --max-length, or split such a text into sentences."
+                f"begins {begins[:60]!r}. Use a smaller --batch-size, --batch-tokens or --max-length."
             ) from None
 
     def sentences_of(self, *parts: Iterable[E]) -> Iterator[list[str]]:

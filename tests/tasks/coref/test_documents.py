@@ -69,7 +69,7 @@ def test_a_mention_may_go_on_over_the_end_of_a_sentence(read):
 
 
 def test_two_documents_of_one_name_are_refused(read):
-    with pytest.raises(TextError, match=r"anna\.jsonl:3: .* begins a second time, after .*anna\.jsonl:2"):
+    with pytest.raises(TextError, match=r"anna\.jsonl:3: .* is the name of another example too \(in .*anna\.jsonl:2"):
         read(json.dumps(VALUES) + "\n" + json.dumps(VALUES))
 
 

@@ -45,5 +45,5 @@ def test_elmo_between_the_layers_is_read_by_the_second_one(bilm):
     assert second.input_size == 12 + model.tokens.elmo_dim("between")
     assert first.input_size == TaggerSettings().character_filters
     settings = NerSettings(TokenSettings(placement="between"), tagger=TaggerSettings(hidden_sizes=(6,)))
-    with pytest.raises(ConfigError, match=r"hidden_sizes is \(6,\), one layer"):
+    with pytest.raises(ConfigError, match=r"hidden_sizes \(6,\) has one"):
         TASK.check_settings(settings)

@@ -3,7 +3,6 @@
 import io
 import json
 import random
-import re
 import sys
 
 import pytest
@@ -79,14 +78,3 @@ def test_words_of_held_out_dev_data_are_not_known(place, capsys):
     assert main(["task", "train", "pos", "--train", "own.txt", "-o", "own", *SMALL, "--json"]) == 0
     dev = json.loads(capsys.readouterr().out)["per_seed"][0]["dev"]
     assert dev["unknown"] == dev["tokens"] / 2 > 0
-
-
-LEMMAS = "\n\n".join(f"words{number} lemma{number}\nword{number} lemma{number}" for number in range(40))
-
-
-def test_words_in_the_place_of_tags_are_told(place, capsys):
-    (place / "wrong").write_text(LEMMAS, encoding="utf-8")
-    assert main(["task", "train", "pos", "--train", "wrong", "-o", "run", *SMALL]) == 2
-    said = capsys.readouterr().err
-    assert re.search("wrong.*there are 40 different tags .* for 80 different tokens, so they are likely words", said)
-    assert not (place / "run").exists()

@@ -73,7 +73,6 @@ def answered(text, start):
         (answered("Rome", True), r"question 'q1' .*answer_start must be a whole number .got true"),
         (changed(answers=[]), r"question 'q1' .*has no answer"),
         (changed(answers={"text": ["Rome", "x"], "answer_start": [16]}), r"answers has 2 texts and 1 of answer_start"),
-        (changed(is_impossible=True), r"question 'q1' .*SQuAD 2\.0"),
         (changed(question=" "), r"question 'q1' .*is empty or has no token"),
         (changed(question=None), r"question 'q1' .*question must be a string .got null"),
         (changed(id=7), r"data\[0\]\.paragraphs\[0\]\.qas\[0\]\.id must be a string .got 7"),

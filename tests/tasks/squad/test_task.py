@@ -104,7 +104,10 @@ def test_questions_without_answers_are_answered_from_every_layout(squad_files, r
         ('{"question": "Who?"}\n', "new.txt:1: has no 'context'"),
         ('{"data": [}\n', "new.txt: is not valid JSON"),
         ('{"question": "Who?", "context": "Ann \\ud800"}\n', "new.txt:1: context has one half of a surrogate pair"),
-        ('{"question": "Who?", "context": "Ann", "id": "1"}\n' * 2, "new.txt:2: the id '1' belongs to"),
+        (
+            '{"question": "Who?", "context": "Ann", "id": "1"}\n' * 2,
+            "new.txt:2: '1' is the name of another example too",
+        ),
     ],
 )
 def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, run, capsys, text, message):
@@ -118,7 +121,7 @@ def test_answers_for_two_files_of_the_same_ids_never_share_an_object(squad_files
         (squad_files / name).write_text("Who?\tAnna.\n")
     files, answers = [str(squad_files / "one"), str(squad_files / "two")], squad_files / "answers.json"
     assert main(["task", "predict", run, *files, "-o", str(answers)]) == 2
-    assert "two:1: the id '1' belongs to this question and to one of" in capsys.readouterr().err
+    assert "two:1: '1' is the name of another example too (in " in capsys.readouterr().err
     assert not answers.exists()
     assert main(["task", "predict", run, *files, "--json"]) == 0
     assert [json.loads(line)["file"] for line in capsys.readouterr().out.splitlines()] == files

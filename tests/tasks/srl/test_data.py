@@ -58,7 +58,7 @@ def test_conll2005_columns_are_detected_and_told_apart_from_props(read):
     assert first.tokens == ["She", "-", "it", "up"]
     assert first.propositions == [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 4, "A1")])]
     assert second.tokens == ["No"]
-    with pytest.raises(TextError, match="data:1: the file has predicates and their columns, but no words"):
+    with pytest.raises(TextError, match="data:1: a props file has no words"):
         read("- (A0*)\ngave (V*)\n", layout="props")
     assert read("Hi  -\n\n" + CONLL2005)[0].tokens == ["Hi"]  # one token is not a predicate with its column
 
@@ -85,7 +85,7 @@ def test_a_folder_is_read_as_the_official_release_lies(tmp_path):
     found = read_roles(tmp_path / "annotations", "auto")
     assert [sentence.tokens[0] for sentence in found] == ["one", "Yes", "two", "Yes"]
     assert found[2].columns.source.endswith("two.v4_gold_conll")
-    with pytest.raises(TextError, match=r"a: there is no file \*gold_conll in this folder"):
+    with pytest.raises(TextError, match=r"a: there is no file \*gold_conll in it"):
         (tmp_path / "annotations" / "a" / "one.v4_gold_conll").unlink()
         read_roles(tmp_path / "annotations" / "a", "auto")
 

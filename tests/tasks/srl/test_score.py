@@ -109,10 +109,14 @@ def test_a_predicate_that_the_gold_file_lacks_does_not_answer_for_another_one(tm
         (
             "x (V*)\n- *\n",
             "x (V*)\n",
-            r"predicted:1: the sentence of 1 tokens .* isn't the one of 2 tokens at .*gold:1",
+            r"predicted:1: token 2 is 'nothing' in the predictions, '-' .*gold:1",
         ),
-        ("x (V*)\n\ny (V*)\n", "x (V*)\n", r"gold:3: has a sentence for which .*predicted has none left"),
-        ("x (V*)\n", "x (V*)\n\ny (V*)\n", r"predicted:3: has a sentence for which .*gold has none left"),
+        ("x (V*)\n\ny (V*)\n", "x (V*)\n", r"gold:3: token 1 is 'nothing' in the predictions"),
+        (
+            "x (V*)\n",
+            "x (V*)\n\ny (V*)\n",
+            r"predicted:3: token 1 is .* in the predictions, 'nothing' .*which has ended",
+        ),
         ("x (V*)\n", "x *)\n", r"predicted:1: the cell '\*\)' closes a bracket that was never opened"),
         ("x (V*\n", "x (V*)\n", r"gold:1: the bracket '\(V' is still open at the end"),
         ("x (V*)\ny *\n", "x (V*)\ny *\n", r"gold:2: the sentence has 2 predicates, but only 1 columns"),

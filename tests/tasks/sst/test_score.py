@@ -56,7 +56,7 @@ def test_a_file_is_scored_for_the_gold_files_sentences_alone(tmp_path):
     assert found["accuracy"] == 50
     (tmp_path / "predicted.tsv").write_text("0\tbad film\n1\tgood film\n")
     with pytest.raises(
-        TextError, match=r"predicted\.tsv:1: the sentence is 'bad film', where .*gold\.tsv:1 has 'good film'"
+        TextError, match=r"predicted\.tsv:1: token 1 is 'bad film' in the predictions, 'good film' in .*gold\.tsv:1"
     ):
         TASK.score_files(tmp_path / "gold.tsv", tmp_path / "predicted.tsv", TASK.settings())
 

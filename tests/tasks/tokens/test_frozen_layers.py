@@ -21,7 +21,7 @@ def test_rounded_products_are_near_the_exact_ones_and_no_copies_of_them(tiny_bil
 
 
 def test_only_exact_layers_are_remembered(tiny_bilm, tmp_path):
-    with pytest.raises(ConfigError, match="dtype 'int8'.* hold exact layers"):
+    with pytest.raises(ConfigError, match="dtype 'int8'.* holds exact layers"):
         FrozenLayers(Embedder(tiny_bilm, keep_boundaries=True, dtype="int8"), cache=tmp_path)
 
 

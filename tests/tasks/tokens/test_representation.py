@@ -152,7 +152,7 @@ def test_what_was_learned_goes_into_an_equal_model_only(bilm):
 
 
 def test_an_encoder_needs_its_bilm(bilm):
-    with pytest.raises(ConfigError, match="no encoder was given"):
+    with pytest.raises(ConfigError, match="encoder must be 'none' exactly where"):
         TokenRepresentation(settings())
-    with pytest.raises(ConfigError, match="an encoder was given"):
+    with pytest.raises(ConfigError, match="encoder must be 'none' exactly where"):
         made(settings(encoder="none"), FrozenLayers(bilm))

@@ -24,5 +24,5 @@ def test_one_seed_has_no_spread_and_data_that_wasnt_given_no_score():
 
 @pytest.mark.parametrize("seeds", [[], [1, 1]])
 def test_seeds_are_different_ones(seeds):
-    with pytest.raises(ConfigError, match="at least one seed is needed"):
+    with pytest.raises(ConfigError, match="seeds must be one or more, each once"):
         RunOptions(seeds)

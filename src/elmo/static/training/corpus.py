@@ -6,10 +6,10 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress
 from elmo.static.vectors import is_writable
-from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
+from elmo.text.files.text_file import FormatChoice, check_is_text_file, require_no_stream
 from elmo.text.reading.as_trained import as_trained
 from elmo.text.sentences import OnBadText, Tokenize, read_sentences
 
@@ -33,12 +33,8 @@ class Corpus:
 
     def __post_init__(self) -> None:
         for text in self.texts:
-            if str(text) == STDIN:
-                raise ConfigError(
-                    "the text is standard input, which can be read only once, but training reads it several times. "
-                    "Write it to a file first."
-                )
             check_is_text_file(text)
+            require_no_stream(text)
 
     @property
     def num_bytes(self) -> int:
@@ -93,7 +89,6 @@ def require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
         if sum(word in counts for word in sentence) > 1:
             return
     raise TextError(
-        f"{corpus.texts[0]}: no sentence has two words that get vectors, so no word has a neighbor to learn from and "
-        "the vectors would stay the random ones that they begin with. Give text with a whole sentence per line, or "
-        "lower --min-count."
+        f"{corpus.texts[0]}: no sentence has two words that get vectors, so these would stay random. Give text with "
+        "whole sentences on its lines, or lower --min-count."
     )

@@ -18,8 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_key
-from elmo.tasks.lines import of_own_names, reporting
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, key_of
+from elmo.tasks.lines import nothing_in, of_own_names, reporting
 from elmo.text.files.decoding import BadLine
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 from elmo.text.reading.as_trained import as_trained
@@ -120,11 +120,8 @@ def conll_documents(lines: Iterable[str], source: str, on_bad: BadLine | None = 
     """
     found = list(_documents(lines, source, on_bad))
     if not found:
-        raise TextError(
-            f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
-            "columns."
-        )
-    return of_own_names(found, require_own_key, on_bad)
+        raise nothing_in(source, f"line that begins with {BEGIN!r}")
+    return of_own_names(found, key_of, on_bad)
 
 
 def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
@@ -229,11 +226,8 @@ def _key(line: str, where: str) -> tuple[str, str]:
     match = _PART_OF_DOCUMENT.search(line)
     given = line[len(BEGIN) : match.start() if match else None]
     name = given.strip().removeprefix("(").removesuffix(")")
-    if not given[:1].isspace() or not name or name.startswith("#"):
-        raise TextError(
-            f"{where}: begins a document without a name, or with one that begins with '#', as a comment does. Write it "
-            f"like '{BEGIN} (NAME); part 000'."
-        )
+    if not given[:1].isspace() or not name:
+        raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
     return name, match[1] if match else ""
 
 

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from typing import Annotated, Literal
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
-from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt
+from elmo.setting_checks import Chance, Must, NotNegative, NotNegativeInt, require_setting
 from elmo.tasks.settings import (
     LARGEST_SIZE,
     FileSettings,
@@ -73,17 +73,11 @@ class ResolverSettings(FileSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.genre_pattern:
-            return
-        try:
-            num_groups, problem = re.compile(self.genre_pattern).groups, "it has no group"
-        except re.error as error:
-            num_groups, problem = 0, str(error)
-        if not num_groups:
-            raise ConfigError(
-                f"genre_pattern is {self.genre_pattern!r}, which can't be used: {problem}. Give a regular expression "
-                "with a group in round brackets, or leave it empty."
-            )
+        has_group = not self.genre_pattern
+        with suppress(re.error):
+            has_group = has_group or re.compile(self.genre_pattern).groups > 0
+        expected = "a regular expression with a group in round brackets, or empty"
+        require_setting(has_group, "genre_pattern", self.genre_pattern, expected)
 
     def genre_of(self, name: str) -> str:
         """The genre of a document of that name; "" if it has none."""
@@ -218,14 +212,9 @@ def disjoint(clusters: Iterable[Sequence[Mention]]) -> list[list[Mention]]:
     return sorted((sorted(cluster) for cluster in found if cluster), key=lambda cluster: cluster[0])
 
 
-def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> None:
-    """Notes in `seen` where the document is from, by name and part. TextError if these are there already."""
-    if document.key in seen:
-        raise TextError(
-            f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
-            "Scores go by name and part: give it another one."
-        )
-    seen[document.key] = document.source
+def key_of(document: Document) -> tuple[tuple[str, str], str]:
+    """The document's name and part, by which it is scored, and where it is from."""
+    return document.key, document.source
 
 
 def random_window(document: Document, limits: WindowLimits, random: np.random.Generator) -> Document:

@@ -13,15 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from elmo.errors import TextError
 from elmo.tasks.coref.conll import BEGIN, conll_documents
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, require_own_key
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, key_of
 from elmo.tasks.json_tree import Node
-from elmo.tasks.lines import labelled_lines, of_own_names, records, reporting, skipping
+from elmo.tasks.lines import labelled_lines, nothing_in, of_own_names, records, reporting, skipping
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.formats.structure import format_of_lines
 from elmo.text.reading.as_trained import as_trained, composed
 from elmo.text.tokenizer import split_sentences
 
@@ -38,8 +36,8 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: BadLine | Non
         with reporting(on_bad, number):
             found.append(_document(node))
     if not found:
-        raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
-    return of_own_names(found, require_own_key, on_bad)
+        raise nothing_in(source, "document")
+    return of_own_names(found, key_of, on_bad)
 
 
 def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
@@ -53,8 +51,6 @@ def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]
 
 def _document(node: Node) -> Document:
     name, sentences = node["doc_key"].text(), _words(node["sentences"])
-    if not all(word.strip() for row in sentences for word in row):
-        raise node["sentences"].error("has a word without a character", "Fix the line")
     speakers = _words(node["speakers"]) if "speakers" in node else []
     if speakers and list(map(len, speakers)) != list(map(len, sentences)):
         raise node["speakers"].error("must have as many entries as 'sentences' has words", "Fix or remove it")
@@ -87,7 +83,7 @@ def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], l
     sentences = (tokenize(sentence) for sentence in split_sentences(composed("\n".join(lines))[0]))
     found = tuple(tuple(tokens) for tokens in sentences if tokens)
     if not found:
-        raise TextError(f"{source}: there is no word in it. Pass a text, or documents in CoNLL-2012 columns.")
+        raise nothing_in(source, "word")
     return Document((Path(source).stem, ""), found, source=source, layout="text")
 
 
@@ -142,11 +138,6 @@ def read_unlabelled(
     elif any(line.startswith(BEGIN) for line in lines) or _is_named(path, "conll"):
         found = conll_documents(lines, source, on_bad)
     else:
-        if seen := format_of_lines(lines):
-            raise TextError(
-                f"{source}: looks like {seen}, but would be read as running text, so that its marks and numbers would "
-                "be words. Write its text into a file without them."
-            )
         found = [text_document((line for line in lines if line != UNDECODABLE), source, tokenize)]
     return [document.without_clusters() for document in found]
 

@@ -23,6 +23,7 @@ from elmo.errors import TextError
 from elmo.process.extra_library import extra_library
 from elmo.tasks.coref.documents import Document, Mention
 from elmo.tasks.coref.read import read_documents
+from elmo.tasks.lines import require_same_sentences
 
 Clusters = Sequence[Sequence[Mention]]
 
@@ -31,8 +32,6 @@ Ratio = tuple[float, float]
 """Numerator and denominator."""
 
 _SUMS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-# The official scorer refuses files with more than this.
-_MAX_REPEATED = 10
 
 
 def coreference_scores(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Any]:
@@ -60,16 +59,6 @@ def num_repeated(clusters: Clusters) -> int:
     """How many mentions are repetitions: an earlier cluster, or the same one, has them already."""
     mentions = [mention for cluster in clusters for mention in cluster]
     return len(mentions) - len(set(mentions))
-
-
-def require_scorable(response: Clusters, where: str) -> None:
-    """TextError if the response has more repeated mentions than the official scorer accepts."""
-    repeated = num_repeated(response)
-    if repeated > _MAX_REPEATED:
-        raise TextError(
-            f"{where}: has {repeated} mentions that are in another cluster too; above {_MAX_REPEATED} the official "
-            "scorer refuses a file. Fix what wrote it: each mention belongs to one cluster."
-        )
 
 
 def _scores(pairs: Sequence[tuple[list[set[Mention]], list[set[Mention]]]]) -> dict[str, Any]:
@@ -193,22 +182,20 @@ def score_documents(key: list[Document], response: list[Document]) -> dict[str, 
 
     Documents are matched by name and part, in any order; JSON lines have both in one, as "wsj_0001_0" or
     "wsj_0001_000". One that the response lacks counts as one without clusters; one that the key lacks is ignored.
-    Raises TextError for a response that the official scorer refuses or that has none of the documents, and for a
-    document of other words or length.
+    Raises TextError for a response that has none of the documents, and for a document of other words.
     """
     found = {name: document for document in response for name in _names(document)}
     found |= {document.key: document for document in response}
     matched = [next((found[name] for name in _names(document) if name in found), None) for document in key]
     if key and response and not any(matched):
         raise TextError(
-            f"{response[0].source}: the document {response[0].name!r} and all others here are not in the key, which "
-            f"has {key[0].name!r} ({key[0].source}). Score the response to this key."
+            f"{response[0].source}: {response[0].name!r} and all other documents here are not in the key, which has "
+            f"{key[0].name!r} ({key[0].source}). Score the response to this key."
         )
     pairs = []
     for document, other in zip(key, matched, strict=True):
         if other is not None:
-            require_scorable(other.clusters, other.source)
-            _require_same_words(document, other)
+            require_same_sentences([(document.source, document.tokens)], [(other.source, other.tokens)])
         pairs.append((document.clusters, () if other is None else other.clusters))
     scores = coreference_scores(pairs)
     return {
@@ -229,18 +216,3 @@ def _names(document: Document) -> list[Hashable]:
     """Its name and part, and what both are in one."""
     name, part = document.key
     return [document.key, document.name, *([f"{name}_{int(part)}"] if part.isdecimal() else [])]
-
-
-def _require_same_words(key: Document, response: Document) -> None:
-    if key.tokens == response.tokens:
-        return
-    if key.num_tokens != response.num_tokens:
-        what = f"has {response.num_tokens} words, but in the key ({key.source}) it has {key.num_tokens}"
-    else:
-        rows = zip(key.tokens, response.tokens, strict=True)
-        place, (ours, theirs) = next((place, row) for place, row in enumerate(rows) if row[0] != row[1])
-        what = f"has the word {theirs!r} at {place}, but in the key ({key.source}) it is {ours!r}"
-    raise TextError(
-        f"{response.source}: the document {response.name!r} {what}: their mentions can't be compared. Score "
-        "the response to this key."
-    )

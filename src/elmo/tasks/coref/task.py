@@ -1,13 +1,13 @@
 """Coreference as a task."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError
 from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import (
     NO_HEADS,
@@ -16,13 +16,14 @@ from elmo.tasks.coref.documents import (
     Mention,
     Resolved,
     WindowLimits,
+    key_of,
     random_window,
-    require_own_key,
 )
 from elmo.tasks.coref.read import read_documents, read_unlabelled, write_jsonlines, write_text
 from elmo.tasks.coref.score import assignment_solver, coreference_scores, document_counts, num_repeated, score_files
 from elmo.tasks.counts import percentage
-from elmo.tasks.labels import characters_of
+from elmo.tasks.labels import characters_of, require_learnable
+from elmo.tasks.lines import require_own_name
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.reading.settings import AUTO
@@ -104,11 +105,8 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         return example if example.limits is None else random_window(example, example.limits, random)
 
     def vocabulary(self, examples: list[Document], settings: CorefSettings) -> Vocabulary:
-        if not any(document.clusters for document in examples):
-            raise TextError(
-                f"{examples[0].source}: no document of the training data has a mention, so there is nothing to learn. "
-                "Mentions are the `clusters` of JSON lines and the coreference column of CoNLL files."
-            )
+        step = "Mentions are the `clusters` of JSON lines and the coreference column of CoNLL files."
+        require_learnable(["mention" for it in examples for _ in it.clusters], 1, examples[0].source, step)
         words = {word for document in examples for word in document.tokens}
         genres = {settings.resolver.genre_of(document.name) for document in examples}
         return {"characters": characters_of(words), "genres": sorted(genres - {""})}
@@ -159,10 +157,10 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
 
     def write(self, pairs: Iterable[tuple[Document, Resolved]]) -> Iterator[str]:
         """The layout of each document. Raises TextError for two documents of one name, of two files perhaps."""
-        seen: dict[tuple[str, str], str] = {}
+        seen: dict[Hashable, str] = {}
         for document, resolved in pairs:
             if document.layout != "text":
-                require_own_key(document, seen)
+                require_own_name(*key_of(document), seen)
             yield from _lines(document, resolved)
 
     def to_json(self, example: Document, prediction: Resolved) -> Mapping[str, Plain]:

@@ -10,7 +10,7 @@ from elmo.setting_checks import Chance
 from elmo.tasks.columns import TaggedSentence, tagged_rows
 from elmo.tasks.lines import labelled_lines, nothing_in, reporting, skipping
 from elmo.tasks.settings import CharacterSettings, LabelSettings, SizeOrNone, Sizes, TaskSettings, TokenSettings
-from elmo.tasks.tags import IO, OUTSIDE, PREFIXES, Notation, SchemeFound, follows, notation_of, scheme_of, spans_of
+from elmo.tasks.tags import IO, OUTSIDE, Notation, SchemeFound, follows, notation_of, scheme_of, spans_of
 from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import text_name
 
@@ -76,12 +76,10 @@ def _with_spans(sentence: TaggedSentence, notation: Notation) -> TaggedSentence:
     for written, line in zip(sentence.tags, sentence.lines, strict=True):
         tag = notation.plain(written)
         if tag is None:
-            prefixes = "" if notation is IO else f", with one of {', '.join(sorted(PREFIXES))}, M or W"
-            other = "tags with prefixes without --scheme io" if notation is IO else "labels alone by --scheme io"
+            other = "without --scheme io tags with prefixes" if notation is IO else "with --scheme io labels alone"
             raise TextError(
                 f"{sentence.source}:{line}: the tag is {written!r}, but tags are {notation.outside!r} or like "
-                f"{notation.example!r}{prefixes}. Fix it, or say which column has the tags with --tag-column; read "
-                f"{other}."
+                f"{notation.example!r}. Fix it, or name another column with --tag-column; {other} are read."
             )
         tags.append(tag)
     return replace(sentence, tags=tags, spans=spans_of(tags))

@@ -6,18 +6,18 @@ Source: the scorer of the shared task CoNLL-2003. Percentages; 0 where nothing i
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens, write_columns
+from elmo.tasks.columns import ColumnTask, TaggedSentence, column_as_written, with_places, write_columns
 from elmo.tasks.counts import added, compared, label_figures
-from elmo.tasks.labels import characters_of, require_known_labels, require_learnable
-from elmo.tasks.lines import in_token_column, text_lines
+from elmo.tasks.labels import characters_of, require_learnable
+from elmo.tasks.lines import require_same_sentences
 from elmo.tasks.ner.data import BETWEEN, NerSettings, read_columns
 from elmo.tasks.tags import Span, tags_of
-from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Vocabulary
 
 _HANDLE = "@"
 _PERSON = "PER"
@@ -81,7 +81,7 @@ def entity_counts(gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
     return compared(gold, predicted, lambda span: span[2])
 
 
-class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
+class NamedEntities(ColumnTask[NerSettings, list[Span]]):
     """Tagged sentences in CoNLL columns; predictions are lists of spans."""
 
     name = "ner"
@@ -89,52 +89,27 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     metric = "f1"
     places = ("input", "output", BETWEEN)
     metric_kind = "f1"
-    needs_input = True
     settings = NerSettings
     model = "elmo.tasks.ner.model:Tagger"
 
     def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
         return read_columns(path, settings.tagger)
 
-    def read_unlabelled(
-        self, path: Path | str, settings: NerSettings, reading: TextReading
-    ) -> Iterator[TaggedSentence]:
-        if (column := settings.tagger.token_column) > 1:
-            reading = in_token_column(path, reading, column)
-        return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
-
-    def group(self, example: TaggedSentence, place: int) -> Hashable:
-        return place if example.document is None else ("document", example.document)
-
-    def sentences(self, example: TaggedSentence) -> list[list[str]]:
-        return [example.tokens]
+    def labels_of(self, example: TaggedSentence) -> list[tuple[int, str]]:
+        return [(start, label) for start, _, label in example.spans]
 
     def vocabulary(self, examples: list[TaggedSentence], settings: NerSettings) -> Vocabulary:
-        labels = [label for example in examples for _, _, label in example.spans]
-        step = "Say which column has the tags with --tag-column."
-        if not labels:
-            raise TextError(
-                f"{examples[0].source}: no token of the training data has an entity's tag, so there is nothing to "
-                f"learn. {step}"
-            )
-        require_learnable(labels, examples[0].source, step)
+        labels = [label for example in examples for _, label in self.labels_of(example)]
+        require_learnable(labels, 1, examples[0].source, "Say which column has the tags with --tag-column.")
         words = {word for example in examples for word in example.tokens}
         return {"labels": sorted(set(labels)), "characters": characters_of(words)}
-
-    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: NerSettings) -> None:
-        labels = (
-            (label, f"{example.source}:{example.lines[start]}")
-            for example in examples
-            for start, _, label in example.spans
-        )
-        require_known_labels(labels, vocabulary["labels"], settings)
 
     def check_settings(self, settings: NerSettings) -> None:
         super().check_settings(settings)
         if BETWEEN in settings.tokens.places and len(settings.tagger.hidden_sizes) < 2:
             raise ConfigError(
-                f"placement is {BETWEEN!r}, the place between two biLSTM layers, but hidden_sizes is "
-                f"{settings.tagger.hidden_sizes}, one layer. Give it two sizes, or choose another placement."
+                f"placement is {BETWEEN!r}, between two biLSTM layers, but hidden_sizes {settings.tagger.hidden_sizes} "
+                "has one. Give it two, or choose another placement."
             )
 
     def score(self, examples: Sequence[TaggedSentence], predictions: Sequence[list[Span]]) -> Scores:
@@ -169,7 +144,7 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
             found = read_columns(predicted, replace(as_written, scheme="io") if own.scheme == "io" else as_written)
         except TextError:
             found = read_columns(predicted, as_written)
-        require_same_tokens(right, found, gold, predicted)
+        require_same_sentences(with_places(right), with_places(found))
         return self.score(right, [sentence.spans for sentence in found])
 
     def remarks(self, scores: Scores) -> list[str]:

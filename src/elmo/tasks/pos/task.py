@@ -1,26 +1,23 @@
 """Tagging each token by itself, parts of speech above all, as a task: accuracy over all, known and unknown tokens."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from elmo.errors import TextError
-from elmo.tasks.columns import TaggedSentence, column_as_written, require_same_tokens
+from elmo.tasks.columns import ColumnTask, TaggedSentence, column_as_written, with_places
 from elmo.tasks.counts import added, percentage
 from elmo.tasks.labels import (
     characters_of,
     classification_counts,
     classification_scores,
     remarks_on_one_label,
-    require_known_labels,
     require_learnable,
-    some_of,
 )
-from elmo.tasks.lines import in_token_column, text_lines
+from elmo.tasks.lines import require_same_sentences
 from elmo.tasks.pos.data import PosSettings, TreebankSentence, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.rules import most_frequent
-from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.task import Counts, Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.text.formats.form import form_of
 
 
@@ -80,19 +77,13 @@ def majority_tags(examples: Sequence[TaggedSentence]) -> Rule[TaggedSentence, To
     )
 
 
-_OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
-# So few tags may be those of a few words; of more, there are fewer than half as many as different words.
-_MOST_OF_FEW = 20
-
-
-class TokenTagging(Task[PosSettings, TaggedSentence, TokenTags]):
+class TokenTagging(ColumnTask[PosSettings, TokenTags]):
     """Sentences with a tag for each token, in CoNLL-U or columns."""
 
     name = "pos"
     summary = "parts of speech, or any other tag of each token, in CoNLL-U or columns"
     metric = "accuracy"
     metric_kind = "accuracy"
-    needs_input = True
     settings = PosSettings
     model = "elmo.tasks.pos.model:TokenTagger"
 
@@ -104,43 +95,19 @@ class TokenTagging(Task[PosSettings, TaggedSentence, TokenTags]):
     ) -> Iterator[TaggedSentence]:
         if form_of(path, reading.format, reading.field, reading.encoding).format == "conllu":
             return read_untagged_treebank(path, settings.tagger, reading)
-        if settings.tagger.token_column:
-            reading = in_token_column(path, reading, settings.tagger.token_column)
-        return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
+        return super().read_unlabelled(path, settings, reading)
 
-    def group(self, example: TaggedSentence, place: int) -> Hashable:
-        return place if example.document is None else ("document", example.document)
-
-    def sentences(self, example: TaggedSentence) -> list[list[str]]:
-        return [example.tokens]
+    def labels_of(self, example: TaggedSentence) -> Iterable[tuple[int, str]]:
+        return enumerate(example.tags)
 
     def vocabulary(self, examples: list[TaggedSentence], settings: PosSettings) -> Vocabulary:
-        source = examples[0].source
-        tags = [tag for example in examples for tag in example.tags]
-        labels, words = sorted(set(tags)), _words_of(examples)
-        if len(labels) == 1:
-            raise TextError(
-                f"{source}: all tokens of the training data have the tag {labels[0]!r}, so there is nothing to learn. "
-                f"{_OTHER_COLUMN}"
-            )
-        if len(labels) > _MOST_OF_FEW and 2 * len(labels) >= len(words):
-            raise TextError(
-                f"{source}: there are {len(labels):,} different tags ({some_of(labels)}) for {len(words):,} different "
-                f"tokens, so they are likely words or lemmas. {_OTHER_COLUMN}"
-            )
-        require_learnable(tags, source, _OTHER_COLUMN)
-        return {"labels": labels, "words": words, "characters": characters_of(set(words))}
+        tags, words = [tag for example in examples for tag in example.tags], _words_of(examples)
+        step = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
+        require_learnable(tags, 2, examples[0].source, step)
+        return {"labels": sorted(set(tags)), "words": words, "characters": characters_of(set(words))}
 
     def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[TaggedSentence]) -> Vocabulary:
         return {**vocabulary, "words": _words_of(examples)}
-
-    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: PosSettings) -> None:
-        labels = (
-            (tag, f"{example.source}:{line}")
-            for example in examples
-            for tag, line in zip(example.tags, example.lines, strict=True)
-        )
-        require_known_labels(labels, vocabulary["labels"], settings)
 
     def score(self, examples: Sequence[TaggedSentence], predictions: Sequence[TokenTags]) -> Scores:
         return tag_scores([example.tags for example in examples], predictions)
@@ -160,7 +127,7 @@ class TokenTagging(Task[PosSettings, TaggedSentence, TokenTags]):
             token_column = column_as_written(tagger.token_column, tag_column)
             tagger = replace(tagger, tag_column="0", token_column=token_column)
         found = read_tagged(predicted, tagger)
-        require_same_tokens(right, found, gold, predicted)
+        require_same_sentences(with_places(right), with_places(found))
         return self.score(right, [TokenTags(sentence.tags) for sentence in found])
 
     def remarks(self, scores: Scores) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
-from elmo.tasks.lines import labelled_lines
+from elmo.tasks.lines import labelled_lines, of_own_names
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, SnliSettings, read_pairs, read_unlabelled_pairs
 from elmo.tasks.task import Plain, Rule, Scores, TextReading
@@ -30,7 +30,7 @@ def score_label_files(
     Raises TextError with file and line for lines of another form, for a pair without a prediction or with two different
     ones, and for two gold pairs of the same name.
     """
-    _require_own_names(gold, gold_name)
+    of_own_names(gold, lambda pair: (pair.id, f"{gold_name}:{pair.line}"))
     labels = _labels(predicted, encoding)
     answers = []
     for pair in gold:
@@ -43,31 +43,16 @@ def score_label_files(
     return classification_scores([pair.label for pair in gold], answers)
 
 
-def _require_own_names(gold: Sequence[SentencePair], gold_name: Path | str) -> None:
-    lines: dict[str, int] = {}
-    for pair in gold:
-        if pair.id in lines:
-            raise TextError(
-                f"{gold_name}:{pair.line}: the pair has the name {pair.id!r} (its pairID, or else the number of its "
-                f"line), as the one in line {lines[pair.id]} has, but predictions are matched by it. Give each pair a "
-                "pairID of its own."
-            )
-        lines[pair.id] = pair.line
-
-
 def _labels(path: Path | str, encoding: str) -> dict[str, str]:
     labels: dict[str, str] = {}
     for number, line in enumerate(labelled_lines(path, encoding), start=1):
         if not line.strip():
             continue
-        name, tab, label = line.partition("\t")
-        if not tab or not label.strip():
+        name, _, label = line.partition("\t")
+        if not label.strip() or labels.setdefault(name, label.strip()) != label.strip():
             raise TextError(
-                f"{path}:{number}: has no label. Every line must be a pairID, a tab and a label; fix the line."
-            )
-        if labels.setdefault(name, label.strip()) != label.strip():
-            raise TextError(
-                f"{path}:{number}: a second, different prediction for the pair {name!r}. Remove one of them."
+                f"{path}:{number}: has no label, or another one than an earlier line for the same pair. Fix it: each "
+                "line must be a pairID, a tab and a label."
             )
     return labels
 

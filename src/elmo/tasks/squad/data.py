@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.errors import TextError, TextWarning
+from elmo.errors import TextWarning
 from elmo.process.text_table import shortened
 from elmo.tasks.json_tree import Node, parse_tree
 from elmo.tasks.lines import labelled_lines, nothing_in, of_own_names, records, reporting, skipping
@@ -89,7 +89,7 @@ def read_questions(path: Path | str, settings: ReaderSettings) -> list[Question]
             found = _answerable(found, name)
         if not found:
             raise nothing_in(path, "question")
-        return of_own_names(found, require_own_id, on_bad)
+        return of_own_names(found, id_of, on_bad)
 
 
 def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> list[Question]:
@@ -97,7 +97,7 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
     `read_questions`; what doesn't fit may be skipped instead, see `TextReading.errors`."""
     lines = list(labelled_lines(path, reading.encoding, reading.on_bad))
     found = _questions(lines, text_name(path), settings, labelled=False, on_bad=reading.on_bad)
-    return of_own_names(found, require_own_id, reading.on_bad)
+    return of_own_names(found, id_of, reading.on_bad)
 
 
 def _answerable(questions: list[Question], source: str) -> list[Question]:
@@ -112,16 +112,9 @@ def _answerable(questions: list[Question], source: str) -> list[Question]:
     return found
 
 
-def require_own_id(question: Question, seen: dict[str, str]) -> None:
-    """Notes in `seen` where the question is from, by its id. TextError if the id is there already."""
-    if question.id in seen:
-        before = seen[question.id]
-        others = "two questions" if before == question.source else f"this question and to one of {before}"
-        raise TextError(
-            f"{question.source}: the id {question.id!r} belongs to {others}, but predictions are matched by it. Give "
-            "each question an id of its own."
-        )
-    seen[question.id] = question.source
+def id_of(question: Question) -> tuple[str, str]:
+    """The question's id, by which predictions are matched, and where it is from."""
+    return question.id, question.source
 
 
 def write_predictions(predictions: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -195,14 +188,6 @@ def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
 
 
 def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterator[Answer]:
-    if node.get("is_impossible") is True:
-        if not must_have_one:
-            return
-        raise node.error(
-            "is marked as impossible to answer, as in SQuAD 2.0, but this task is SQuAD 1.1's: every question has an "
-            "answer in its passage",
-            "Leave such questions out with --unanswerable skip",
-        )
     given = node["answers"]
     if isinstance(node.get("answers"), dict):  # as Hugging Face's copies have them
         texts, starts = list(given["text"].items()), list(given["answer_start"].items())
@@ -212,11 +197,7 @@ def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterato
     else:
         answers = [(answer["text"], answer["answer_start"]) for answer in given.items()]
     if not answers and must_have_one:
-        raise node.error(
-            "has no answer",
-            "Give it one, leave such questions out with --unanswerable skip, or use 'elmo task predict', which needs "
-            "no answers",
-        )
+        raise node.error("has no answer", "Give it one, or leave such questions out with --unanswerable skip")
     for text, start in answers:
         yield _answer(text, start.whole_number(), passage)
 

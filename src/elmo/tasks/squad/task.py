@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 
 from elmo.tasks.counts import percentage
 from elmo.tasks.labels import characters_of
+from elmo.tasks.lines import require_own_name
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.squad.data import (
     PredictedAnswer,
     Question,
+    id_of,
     read_predictions,
     read_questions,
     read_unlabelled,
-    require_own_id,
     write_predictions,
 )
 from elmo.tasks.squad.tokens import SquadSettings, TokenSpan
@@ -226,9 +227,9 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
 
 
 def _own_ids(pairs: Iterable[tuple[Question, PredictedAnswer]]) -> Iterator[tuple[str, str]]:
-    seen: dict[str, str] = {}
+    seen: dict[Hashable, str] = {}
     for question, answer in pairs:
-        require_own_id(question, seen)
+        require_own_name(*id_of(question), seen)
         yield question.id, answer.text
 
 

@@ -38,27 +38,23 @@ def spans_of_column(cells: Sequence[str], where: Sequence[str]) -> list[Span]:
     for place, cell in enumerate(cells):
         found = _CELL.fullmatch(cell)
         if found is None:
-            raise TextError(
-                f"{where[place]}: the cell {cell!r} isn't of the form '(LABEL*)', with any number of '(LABEL' before "
-                "the star and of ')' after it. Fix the cell, or choose another --layout."
-            )
+            raise _wrong(where[place], f"the cell {cell!r} isn't of the form '(LABEL*)'")
         for label in found[1].split("(")[1:]:
             open_spans.append((place, len(spans)))
             spans.append((place, place + 1, label))
         for _ in found[2]:
             if not open_spans:
-                raise TextError(
-                    f"{where[place]}: the cell {cell!r} closes a bracket that was never opened. Fix the column."
-                )
+                raise _wrong(where[place], f"the cell {cell!r} closes a bracket that was never opened")
             start, number = open_spans.pop()
             spans[number] = (start, place + 1, spans[number][2])
     if open_spans:
         start, number = open_spans[-1]
-        raise TextError(
-            f"{where[start]}: the bracket '({spans[number][2]}' is still open at the end of the sentence. Close it "
-            "with ')' at its last token."
-        )
+        raise _wrong(where[start], f"the bracket '({spans[number][2]}' is still open at the end of the sentence")
     return spans
+
+
+def _wrong(where: str, what: str) -> TextError:
+    return TextError(f"{where}: {what}. Fix the column, or choose another --layout.")
 
 
 def column_of_spans(spans: Sequence[Span], length: int) -> list[str]:
@@ -155,11 +151,8 @@ class ColumnSentence:
         """TextError if a predicate has no column."""
         marked, num_columns = self.marked, len(self.columns)
         if len(marked) > num_columns:
-            place = self.places[marked[num_columns]]
-            raise TextError(
-                f"{place}: the sentence has {len(marked)} predicates, but only {num_columns} columns of roles. Every "
-                "predicate needs a column, in the order of the tokens. Fix the sentence."
-            )
+            what = f"the sentence has {len(marked)} predicates, but only {num_columns} columns of roles"
+            raise _wrong(self.places[marked[num_columns]], what)
 
 
 def read_sentences_of_columns(
@@ -173,9 +166,7 @@ def read_sentences_of_columns(
     """
     files = sorted(Path(path).rglob(f"*{_OFFICIAL}")) if Path(path).is_dir() else [path]
     if not files:
-        raise TextError(
-            f"{path}: there is no file *{_OFFICIAL} in this folder. Name a file, or the folder of such files."
-        )
+        raise nothing_in(path, f"file *{_OFFICIAL}")
     for file in files:
         yield from _sentences_of_file(file, layout, encoding, on_bad)
 
@@ -198,7 +189,7 @@ def _sentences_of_file(
         closing = [line for line in (after.comments if after else []) if line.startswith(_END)]
         sentence = ColumnSentence(LAYOUTS[layout], block.rows, block.lines, text_name(path), comments, closing)
         with reporting(on_bad, block.lines[0]):
-            _check(sentence)
+            _require_width(sentence)
             yield sentence
 
 
@@ -234,12 +225,9 @@ def _are_cells(columns: Sequence[str]) -> bool:
     return all("*" in cell for cell in columns)
 
 
-def _check(sentence: ColumnSentence) -> None:
-    layout = sentence.layout
+def _require_width(sentence: ColumnSentence) -> None:
+    least = sentence.layout.roles + sentence.layout.after
     for row, where in zip(sentence.rows, sentence.places, strict=True):
-        if len(row) < layout.roles + layout.after:
-            raise TextError(
-                f"{where}: has {len(row)} column{'s' if len(row) > 1 else ''}, but the layout {layout.name} has "
-                f"{layout.roles + layout.after} and one more for each predicate. Fix the line, or choose another "
-                "--layout."
-            )
+        if len(row) < least:
+            what = f"has {len(row)} columns, but the layout {sentence.layout.name} {least} and one for each predicate"
+            raise _wrong(where, what)

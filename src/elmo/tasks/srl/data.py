@@ -179,8 +179,8 @@ def write_props(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
 def _require_words(sentence: ColumnSentence) -> None:
     if sentence.layout.name == "props":
         raise TextError(
-            f"{sentence.places[0]}: the file has predicates and their columns, but no words, so nothing can be learned "
-            "or predicted from it. Give a file with a column of words; props files are for 'elmo task score srl'."
+            f"{sentence.places[0]}: a props file has no words, so nothing can be learned or predicted from it. Give "
+            "a file with a column of words; props files are for 'elmo task score srl'."
         )
 
 

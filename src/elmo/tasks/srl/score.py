@@ -16,10 +16,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from elmo.errors import TextError
 from elmo.tasks.counts import added, compared, percentage, precision_recall_f1
-from elmo.tasks.lines import reporting, skipping
-from elmo.tasks.srl.columns import ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
+from elmo.tasks.lines import reporting, require_same_sentences, skipping
+from elmo.tasks.srl.columns import NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Scores
@@ -145,7 +144,7 @@ def score_role_files(
     pairs: list[Pair] = []
     found: dict[str, int] = {"sentences": 0, "missing_propositions": 0, "unread_columns": 0}
     for right, other in sentences:
-        right, other = _same_sentence(right, other, gold, predicted)
+        right, other = _same_sentence(right, other)
         places = _predicates(right)
         own = dict(zip(places, right.columns, strict=False))
         # Equally many columns whose predicates aren't marked are taken in order: their "V" may be elsewhere.
@@ -185,21 +184,14 @@ def _predicates(sentence: ColumnSentence) -> list[int]:
     ]
 
 
-def _same_sentence(
-    right: ColumnSentence | None, other: ColumnSentence | None, gold: Path | str, predicted: Path | str
-) -> tuple[ColumnSentence, ColumnSentence]:
+def _same_sentence(right: ColumnSentence | None, other: ColumnSentence | None) -> tuple[ColumnSentence, ColumnSentence]:
     """Both; TextError if one is missing, or if they aren't the same sentence."""
-    if right is None or other is None:
-        longer, name = (right, predicted) if other is None else (other, gold)
-        assert longer is not None
-        raise TextError(
-            f"{longer.places[0]}: has a sentence for which {name} has none left. Score predictions for exactly the "
-            "gold file's sentences."
-        )
-    have_words = "props" not in (right.layout.name, other.layout.name)
-    if len(right.rows) != len(other.rows) or (have_words and right.words != other.words):
-        raise TextError(
-            f"{other.places[0]}: the sentence of {len(other.rows)} tokens that begins here isn't the one of "
-            f"{len(right.rows)} tokens at {right.places[0]}. Score predictions for exactly the gold file's sentences."
-        )
+    both = [one for one in (right, other) if one is not None]
+    have_words = all(one.layout.name != "props" for one in both)
+    gold, found = (
+        [] if one is None else [(one.places[0], one.words if have_words else [NOTHING] * len(one.rows))]
+        for one in (right, other)
+    )
+    require_same_sentences(gold, found)
+    assert right is not None and other is not None
     return right, other

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from elmo.errors import TextError, TextWarning
+from elmo.errors import TextWarning
 from elmo.tasks.labels import require_learnable
 from elmo.tasks.rules import most_frequent
 from elmo.tasks.srl.data import (
@@ -117,11 +117,7 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
         found = [label for example in examples for one in example.propositions for _, _, label in one.spans]
         source = "" if examples[0].columns is None else examples[0].columns.source
         step = "Check the file and its columns, or say what they are with --layout."
-        if set(found) <= {PREDICATE}:
-            raise TextError(
-                f"{source}: no predicate of the training data has an argument, so there is nothing to learn. {step}"
-            )
-        require_learnable(found, source, step)
+        require_learnable([label for label in found if label != PREDICATE], 1, source, step)
         return {"labels": sorted(set(found))}
 
     # Labels that the training data lacks are no error: PropBank has many rare ones, whose arguments count as missed.

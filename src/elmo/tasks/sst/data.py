@@ -62,9 +62,6 @@ class ClassifierSettings(LabelSettings, CharacterSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_setting(
-            self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column"
-        )
         chances = self.head_dropouts
         narrowest = self.hidden_size * 8 >> len(chances)
         require_setting(narrowest >= 1, "head_dropouts", chances, f"fewer: after {len(chances)} layers no unit is left")

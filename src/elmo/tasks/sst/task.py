@@ -16,7 +16,7 @@ from elmo.tasks.labels import (
     plain_prediction,
     predicted_labels,
 )
-from elmo.tasks.lines import labelled_lines, text_lines
+from elmo.tasks.lines import labelled_lines, require_same_sentences, text_lines
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.sst.data import LABELS, LabelledSentence, SstSettings, phrases_of, read_labelled
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
@@ -122,15 +122,14 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
         right = self.read(gold, settings)
         numbered = enumerate(labelled_lines(predicted, settings.classifier.encoding), start=1)
         lines = [(number, *line.partition("\t")[::2]) for number, line in numbered if line.strip()]
-        step = "Score predictions for exactly the gold file's sentences, a label, a tab and the sentence on each line."
-        for (number, _, text), example in zip(lines, right, strict=False):
-            if text.strip() and composed(text)[0].split() != " ".join(example.tokens).split():
-                raise TextError(
-                    f"{predicted}:{number}: the sentence is {text[:60]!r}, where {gold}:{example.line} has "
-                    f"{' '.join(example.tokens)[:60]!r}. {step}"
-                )
         if len(lines) != len(right):
-            raise TextError(f"{predicted}: has {len(lines)} sentences, {gold} has {len(right)}. {step}")
+            raise TextError(f"{predicted}: has {len(lines)} sentences, {gold} has {len(right)}. Score all of them.")
+        wanted = [(f"{gold}:{example.line}", " ".join(example.tokens).split()) for example in right]
+        found = [
+            (f"{predicted}:{number}", composed(text)[0].split() or own)  # a line may have the label alone
+            for (number, _, text), (_, own) in zip(lines, wanted, strict=True)
+        ]
+        require_same_sentences(wanted, found)
         labels = [label.strip() for _, label, _ in lines]
         return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -49,19 +49,8 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
     """
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
-    factory = find_object(name, "encoder", {}, GROUP, others=(NONE, ELMO))
-    if not isinstance(factory, EncoderFactory):
-        raise ConfigError(
-            f"the encoder {name!r} is a {type(factory).__name__}, not a function that makes an encoder. Name a "
-            "function like elmo.tasks.tokens.frozen_layers.EncoderFactory."
-        )
-    found = factory(model, device=device)
-    if not isinstance(found, Encoder):
-        raise ConfigError(
-            f"the encoder {name!r} gave a {type(found).__name__}, which lacks members of an encoder: num_layers, "
-            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
-        )
-    return found
+    factory = cast(EncoderFactory, find_object(name, "encoder", {}, GROUP, others=(NONE, ELMO)))
+    return factory(model, device=device)
 
 
 # Tokens that go to the disk together: work that is lost when a run is killed.
@@ -159,7 +148,6 @@ def _require_the_models_own_layers(embedder: Embedder) -> None:
     """ConfigError unless a sentence's layers follow from the weights alone, whose hash is all that names a cache."""
     if (embedder.dtype, embedder.state) != ("float32", "zero"):
         raise ConfigError(
-            f"an Embedder with dtype {embedder.dtype!r} and state {embedder.state!r} was given together with a cache, "
-            "whose folders hold exact layers that start from zeros only. Leave out the dtype and the state, or the "
-            "cache."
+            f"the Embedder has dtype {embedder.dtype!r} and state {embedder.state!r}, but a cache holds exact layers "
+            "that start from zeros only. Leave them out, or the cache."
         )

@@ -25,6 +25,7 @@ from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import ScalarMix
 from elmo.ops.dropout import Dropout
+from elmo.setting_checks import require_setting
 from elmo.static.vectors import StaticVectors, vectors_for_words
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -172,11 +173,8 @@ class TokenRepresentation(nn.Module):
         of its biLM is trained. Raises ConfigError if settings and sources don't fit."""
         super().__init__()
         sources = sources or TokenSources()
-        if (settings.encoder != "none") != (sources.frozen is not None):
-            raise ConfigError(
-                f"encoder is {settings.encoder!r}, but {'an' if sources.frozen else 'no'} encoder was given in "
-                "`sources`. Pass one with every setting but 'none'."
-            )
+        fits = (settings.encoder == "none") == (sources.frozen is None)
+        require_setting(fits, "encoder", settings.encoder, "'none' exactly where `sources` has no encoder")
         self.settings = settings
         trained = sources.train_words if settings.train_static else ()
         static = sources.static or {}
@@ -215,13 +213,11 @@ class TokenRepresentation(nn.Module):
     def require_forward(self, reader: str) -> None:
         """ConfigError unless the encoder is a language model in the forward direction. `reader`: what needs it."""
         encoder = None if self.frozen is None else self.frozen.encoder
-        found = {"both": "reads in both directions", "backward": "reads backward", "": "isn't a biLM"}
-        direction = encoder.bilm.config.direction if isinstance(encoder, Embedder) else ""
-        if direction in found:
+        direction = encoder.bilm.config.direction if isinstance(encoder, Embedder) else "unknown"
+        if direction != "forward":
             raise ConfigError(
-                f"{reader} needs the state of a forward language model after a text, but the encoder "
-                f"{self.settings.encoder!r} {found[direction]}. Pass such a model with --model; 'elmo pretrain "
-                "configs/pretrain/words-forward.toml' trains one."
+                f"{reader} needs a forward language model, but the encoder's direction is {direction}. Pass one with "
+                "--model; 'elmo pretrain configs/pretrain/words-forward.toml' trains one."
             )
 
     def trained_layers(self) -> list[list[nn.Parameter]]:

@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeAlias
 from elmo.disk.bounded import file_hash
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, OutputError
-from elmo.setting_checks import Seed, require_value
+from elmo.setting_checks import Seed, require_setting, require_value
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
-from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
+from elmo.text.files.text_file import check_is_text_file, is_stream, require_no_stream
 
 SCORED = ("dev", "test", "second_test")
 """What models can be scored on. The second test data don't decide the claims about the first: they have their own."""
@@ -77,12 +77,8 @@ class Files:
 
     def __post_init__(self) -> None:
         """Raises ConfigError for what can be read only once."""
-        for name, path in self.present().items():
-            if not path.is_dir() and is_stream(path):
-                raise ConfigError(
-                    f"{text_name(path)}: can be read only once, but a training reads its {name} data again when it "
-                    "is resumed. Write it to a file first, and pass that."
-                )
+        for path in self.present().values():
+            require_no_stream(path)
 
     def present(self) -> dict[str, Path]:
         """The files there are, by "train" and the names in `SCORED`."""
@@ -112,10 +108,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         """Raises ConfigError if there is no seed, one twice, or one that a generator of random numbers can't take."""
-        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
-            raise ConfigError(
-                f"seeds are {list(self.seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
-            )
+        require_setting(len(set(self.seeds)) == len(self.seeds) > 0, "seeds", self.seeds, "one or more, each once")
         for seed in self.seeds:
             require_value("seed", seed, Seed)
 

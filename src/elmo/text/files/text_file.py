@@ -61,6 +61,14 @@ def is_stream(path: Path | str) -> bool:
     return str(path) == STDIN or (os.path.exists(path) and not is_file(path))  # noqa: PTH110 - likewise
 
 
+def require_no_stream(path: Path | str) -> None:
+    """ConfigError for what can be read only once."""
+    if is_stream(path) and not Path(path).is_dir():
+        raise ConfigError(
+            f"{text_name(path)} can be read only once, but trainings read their data again. Write it to a file first."
+        )
+
+
 def require_other_file(text: Path | str, target: Path, *, kind: str = "text") -> None:
     """ConfigError if `target` is the text itself, under whatever name, or a folder with the text in it.
 
