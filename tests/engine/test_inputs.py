@@ -50,9 +50,7 @@ def test_vectors_of_another_width_or_type_are_refused(engine):
 
 def test_a_state_of_other_rows_or_with_its_parts_swapped_is_refused(engine, tiny_config):
     hidden, cell = zero_state(tiny_config, 2)
-    with pytest.raises(
-        ConfigError, match=r"\(2, 2, 16\), \(2, 2, 32\)\] \(got .* shape \(2, 2, 32\), .* shape \(2, 2, 16\)"
-    ):
+    with pytest.raises(ConfigError, match=r"\(2, 2, 32\)\] \(got .* shape \(2, 2, 32\), .* shape \(2, 2, 16\)"):
         engine.contextualize(VECTORS, np.array([5, 2]), State(cell, hidden))
     with pytest.raises(ConfigError, match=r"\(got .* shape \(2, 3, 16\)"):
         engine.contextualize(VECTORS, np.array([5, 2]), zero_state(tiny_config, 3))

@@ -229,5 +229,4 @@ def _require_width(sentence: ColumnSentence) -> None:
     least = sentence.layout.roles + sentence.layout.after
     for row, where in zip(sentence.rows, sentence.places, strict=True):
         if len(row) < least:
-            what = f"has {len(row)} columns, but the layout {sentence.layout.name} {least} and one for each predicate"
-            raise _wrong(where, what)
+            raise _wrong(where, f"has {len(row)} columns, but the layout {sentence.layout.name} has {least} or more")
