@@ -17,7 +17,7 @@ from elmo.text.tokenizer import tokenizer
 CASES = [Path(__file__).parents[1] / "text" / name for name in ("test_tokenizer.py", "test_punctuation.py")]
 # What rules are about, beside any character.
 PIECES = (
-    *"aZz9 .,:;!?'\"’‘“”()[]{}<>@+-_/%&^·・$#\u200b\u200d\u200c\u00ad\u2060\ufeff\u061c\u202b\u2069",
+    *"aZz9 .,:;!?'\"’‘“”()[]{}<>@+-_/%&^·・$#\u200b\u200d\u200c\u00ad\u2060\ufeff\u061c\u180e\u202b\u2063\u2069",
     *"\n\t\x1c\x1f\x85\xa0\u1680\u2003\u2028\u202f\u3000",
     *(
         "n't",

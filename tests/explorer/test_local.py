@@ -43,6 +43,7 @@ TEXTS = {
         "spielten und ihre Eltern auf einer Bank saßen, wo sie über das Wetter und den Krieg sprachen.",
         "Быстрая коричневая лиса прыгает",
         "ＨＥＬＬＯ ＷＯＲＬＤ ＡＢＣ",
+        "The ba\u200bnk has in\u034ffor\u00ad \u2063mation, and re\u00ad\n fined \u00ad .",
         "The oﬃce has infor\u00ad\u2060mation on １００\ufe0e km².",
         "𝐇𝐞𝐥𝐥𝐨 𝐰𝐨𝐫𝐥𝐝",
         "々々々々々々々々々",
@@ -68,7 +69,13 @@ TEXTS = {
         "  [앤] [오후 3:21] 비가 왔다.",
         "4/30/23, 3:21 PM - Ann: rain fell",
     ],
-    "small-ko": ["“밥”을 ‘먹었다’…", "\u1112\u1161\u11ab글을 썼다", "The river bank was steep and long", "ᄇ ᅡ 밥 가"],
+    "small-ko": [
+        "“밥”을 ‘먹었다’…",
+        "\u1112\u1161\u11ab글을 썼다",
+        "The river bank was steep and long",
+        "ᄇ ᅡ 밥 가",
+        "학\u200b교 \u110f\u110f ﾻ",
+    ],
 }
 WRONG = [
     ("neighbors", {"selected": {"tokens": ["a"], "place": 1}}, "place is 1, but the sentence has 1 tokens"),

@@ -78,6 +78,8 @@ def test_a_function_of_the_users_own_is_found_in_the_current_folder(tmp_path, mo
         ("می‌خواهم", "می‌خواهم"),
         ("재밌어요^^ 최고!! ㅋㅋㅋ ㅠㅠ~ 10점만점에10점;", "재밌어요 ^^ 최고 ! ! ㅋㅋㅋ ㅠㅠ ~ 10점만점에10점 ;"),
         ("좋네요^_^ 2^10 ^", "좋네요 ^_^ 2 ^ 10 ^"),
+        ("infor\u200bmation on 10\u200b000 학\u200b교", "infor\u200bmation on 10\u200b000 학\u200b교"),
+        ("\u200bword\u200b, แม่น้ำ\u200bยาว\u2063 .", "word , แม่น้ำ ยาว ."),
         ("", ""),
         (" \n ", ""),
     ],

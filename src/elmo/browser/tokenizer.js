@@ -8,7 +8,8 @@ const TITLES = "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|Prof|Rev|Hon|St|Gen|Col|Maj|Capt|Lt
 const ABBREVIATIONS = "etc|al|Jr|Inc|Ltd|Co|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Mt|Ft|Ph\\.D|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|"
   + "Dec|Mon|Tue|Wed|Thu|Fri|Sat|usw|bzw";
 const ALPHABET = "A-Za-zÀ-ɏͰ-ӿ", CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я", HANGUL = "\uac00-\ud7a3";
-const INVISIBLE = "\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff";
+const INVISIBLE = "\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff";
+const SPACED = `${ALPHABET}0-9${HANGUL}`;
 const IDEOGRAPHS = "\\u3007\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 // Python's classes of characters: JavaScript's \w and \d are ASCII, and its \s has other members.
 export const BLANK = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
@@ -50,6 +51,7 @@ function tokenPattern(korean) {
   const letter = korean ? `(?:[${WORD}]${mark}*)` : `(?:(?![${IDEOGRAPHS}])[${WORD}]${mark}*)`;
   const apostrophe = `(?<=[${ALPHABET}0-9])['’](?=[${ALPHABET}])`;
   let joiner = `(?:[·\\-\\u2010\\u2011\\u2060\\ufeff]|${apostrophe}|(?<=${DIGIT})[.,:/](?=${DIGIT})|(?<=[A-Za-z0-9])\\.(?=[a-z0-9]))`;
+  joiner = `(?:${joiner}|(?<=[${SPACED}])\\u200b(?=[${SPACED}]))`;
   if (korean) joiner = `(?:${joiner}|[&+/・•․‧－]|(?<=${DIGIT})%|(?<=[A-Z])\\.(?=[A-Z]))`;
   const word = `${letter}+(?:${joiner}${letter}+)*${korean ? `(?:(?<=${DIGIT})%)?` : ""}`;
   const symbol = `[^${WORD}${BLANK}${INVISIBLE}]`, skin = "[\\u{1f3fb}-\\u{1f3ff}]";

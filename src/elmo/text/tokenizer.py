@@ -56,6 +56,8 @@ _STARTERS = (
     "But|And|Or|So|If|When|While|Although|However|There|Here|What|Who|Why|How|Then|After|Before"
 )
 _ALPHABET = "A-Za-zÀ-ɏͰ-ӿ"
+# Of scripts with spaces: in others a zero-width space (U+200B) is one.
+_SPACED = f"{_ALPHABET}0-9\uac00-\ud7a3"
 _CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я"
 _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Where Unicode has combining marks, without the planes of ideographs, of private use and of nothing: a look at all
@@ -230,7 +232,10 @@ def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     mark = f"[{combining_marks()}\u200c\u200d\u00ad]"
     letter = rf"(?:\w{mark}*)" if is_korean else rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
     apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
-    joiner = rf"(?:[·\-\u2010\u2011\u2060\ufeff]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
+    unseen = rf"(?<=[{_SPACED}])\u200b(?=[{_SPACED}])"
+    joiner = (
+        rf"(?:[·\-\u2010\u2011\u2060\ufeff]|{unseen}|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
+    )
     if is_korean:
         joiner = rf"(?:{joiner}|[&+/・•․‧－]|(?<=\d)%|(?<=[A-Z])\.(?=[A-Z]))"
     word = rf"{letter}+(?:{joiner}{letter}+)*" + (r"(?:(?<=\d)%)?" if is_korean else "")

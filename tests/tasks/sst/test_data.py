@@ -1,5 +1,7 @@
 """Labelled sentences are read from trees and columns, and every fault is named by its line."""
 
+from contextlib import nullcontext
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -162,6 +164,22 @@ def test_a_column_of_ids_is_not_taken_for_labels(tmp_path):
         TASK.check(train[:1], {"labels": [str(number) for number in range(5000, 10_000)]}, SstSettings())
     assert "has 5000, 5001, " in str(caught.value) and "and 4,980 more: it can never be found" in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("head", "columns", "warned"),
+    [
+        ("sentence\tlabel\n", (2, 1), r"line 1 alone has the label 'label'. .*--header"),
+        ("", (1, 2), "labels, such as 'a good film', have more words than the sentences"),
+        ("", (2, 1), None),
+    ],
+)
+def test_a_header_among_the_sentences_and_swapped_columns_are_told(tmp_path, head, columns, warned):
+    lines = head + "a good film\tpos\na bad film\tneg\n" * 8
+    settings = SstSettings(classifier=ClassifierSettings(label_column=columns[0], text_column=columns[1]))
+    train = TASK.read(written(tmp_path, lines), settings)
+    with pytest.warns(TextWarning, match=warned) if warned else nullcontext():
+        TASK.vocabulary(train, settings)
 
 
 @pytest.mark.parametrize("content", ["label\ttext\n", "label\ttext\n\n"])

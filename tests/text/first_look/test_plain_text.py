@@ -48,6 +48,8 @@ ORDINARY = [
     "## klue-like tests are good\nRain fell .\n",
     "[t] is a type\n## More on types\nRain fell .\n",
     "__label__ is what labels begin with .\n",
+    "'Tis late , he said .\nd'Anna left .\n\"Rain?\"\n",
+    "Read https://a.org/the-rain-that-fell-on-the-town-and-on-its-many-hills .\nDonaudampfschifffahrtsgesellschaft !\n",
     "- 2023-04-30: rain fell .\n- 2023-05-01: sun .\n- 2023-05-02: rain .\n",
 ]
 """Sentences that have a little of the other forms."""

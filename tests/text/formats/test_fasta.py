@@ -55,6 +55,9 @@ def test_a_space_behind_the_mark_is_a_header_before_capitals_and_else_a_quotatio
     path = tmp_path / "p.txt"
     path.write_text("> P1\nMKTAYIAKQR\n", encoding="utf-8")
     assert list(read_sentences(path)) == [list("MKTAYIAKQR")]
+    path.write_text("#10\t1\n>P1\nMKTAYIAKQRlg--R\n", encoding="utf-8")  # A3M with its line of counts
+    with pytest.raises(TextError, match="letters before the first header"):
+        list(read_sentences(path))
     path.write_text(">**Note** he\n>>left\n", encoding="utf-8")
     assert list(read_sentences(path)) == [[">**Note**", "he"], [">>left"]]
     path.write_text("> he said\nThanks\n", encoding="utf-8")

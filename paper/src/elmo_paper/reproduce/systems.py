@@ -10,6 +10,7 @@ from typing import Any
 
 from elmo.errors import ConfigError
 from elmo.tasks.settings import TaskSettings, TokenSettings, left_settings, to_table
+from elmo_paper.systems import TITLES
 
 EXPERIMENTS = {
     "table1": "what ELMo adds: without and with it, and the relative error reduction",
@@ -125,14 +126,10 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
     return sorted({round(share, 9) for share in found})
 
 
-_IN_ITS_PLACE = {"cove": "CoVe", "context2vec": "context2vec", "mssg": "MSSG"}
-"""Encoders that "bilms" compares with ELMo: by its name, what people call it."""
-
-
 def encoder_and_model(name: str, usual: str) -> tuple[str, str]:
     """One of the models of "bilms": "cove=FOLDER" is the encoder "cove", a name alone one of the `usual` encoder's."""
     encoder, sign, model = name.partition("=")
-    return (encoder, model) if sign and encoder in _IN_ITS_PLACE else (usual, name)
+    return (encoder, model) if sign and encoder in TITLES else (usual, name)
 
 
 def checked_bilms(bilms: Sequence[str]) -> list[str]:
@@ -203,7 +200,7 @@ def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]
     most = max(map(len, paths))
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)
     for place, (encoder, model) in enumerate(named):
-        kind = _IN_ITS_PLACE.get(encoder, "ELMo")
+        kind = TITLES.get(encoder, "ELMo")
         label = f"+ {kind} of {Path(*paths[place][-num_parts:]).as_posix()}"
         yield _system(f"{kind.lower()}-{place + 1}", label, settings, encoder=encoder, model=model)
 

@@ -1,7 +1,7 @@
 // A typed text as a model reads it, and what in it would make the model's vectors poor: elmo.text.reading.as_trained and
 // elmo.text.first_look for one text.
 
-import { SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
+import { BLANK, SPECIAL_TOKEN, tokenize, words } from "../../browser/tokenizer.js";
 import { counted, mostCommon, percent, whyNotPlain } from "./plain_text.js";
 import { repr } from "./requests.js";
 
@@ -11,6 +11,7 @@ const OTHERS = { "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2026": "..." };
 
 const COMMON_WORDS = 1000, LEAST_SHARE_OF_COMMON = 0.12, FEWEST_WORDS = 30, FEWEST_LETTERS = 8, LEAST_SHARE_OF_SCRIPT = 0.05;
 const HAS_LETTER = /\p{L}/u, IS_WORD = /^\p{L}+$/u, IS_ASCII = /^[\x00-\x7f]*$/;
+const BROKEN = new RegExp(`\\u00ad[${BLANK}]+(?=[\\p{L}\\p{N}_])`, "gu");
 // The first word of a letter's name in Unicode, which JavaScript doesn't have, by its script.
 const SCRIPTS = {
   Latin: "LATIN", Hangul: "HANGUL", Han: "CJK", Hiragana: "HIRAGANA", Katakana: "KATAKANA", Cyrillic: "CYRILLIC", Greek: "GREEK", Arabic: "ARABIC", Hebrew: "HEBREW",
@@ -50,7 +51,7 @@ export class FirstLook {
   }
 
   onMarks(raw) {
-    const counts = counted([...raw.join("")].filter((mark) => plain(mark, this.marks) !== mark));
+    const counts = counted([...raw.map(composed).join("")].filter((mark) => plain(mark, this.marks) !== mark));
     if (!counts.size) return null;
     const shown = (mark) => (/[\p{C}\p{Z}]/u.test(mark) ? `U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : mark);
     const read = mostCommon(counts).slice(0, 12).map(([mark]) => `${shown(mark)} as ${plain(mark, this.marks) || "nothing"}`).join(", ");
@@ -100,24 +101,25 @@ function onForm(text) {
   return why && `the text is read as text, but ${why}. ELMo reads tags, marks and numbers as words. If it is a table or has columns, name its form, such as --format tsv --field 2; else write its text into a file of its own (docs/text-files.md).`;
 }
 
-const composed = (text) => text.normalize("NFC");
+const composed = (text) => text.replace(BROKEN, "\u00ad").normalize("NFC");
 const replaced = (token, marks) => [...token].map((mark) => plain(mark, marks)).join("") || token;
 
 // What a character is read as: the compatibility form of one that no word of the vocabulary has, if words have that form.
-function plain(character, { found, characters }) {
+function plain(character, { found, characters, twins }) {
   if (found.has(character)) return found.get(character);
   if (IS_ASCII.test(character) || characters.has(character) || !characters.size) return character;
-  const form = /[\p{Cf}\p{Variation_Selector}]/u.test(character) ? "" : character.normalize("NFKC");
-  return [...form].every((one) => characters.has(one)) ? form : character;
+  if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character)) return "";
+  const form = character.normalize("NFKC");
+  return [...form].every((one) => characters.has(one)) ? form : twins.get(form) ?? character;
 }
 
 // The typographic marks that a vocabulary has in no word, but whose plain form is one of its words; and its characters.
 function plainMarks(vocabulary) {
-  const characters = new Set(vocabulary.join(""));
+  const characters = new Set(vocabulary.join("")), twins = new Map([...characters].sort().map((one) => [one.normalize("NFKC"), one]));
   const wanted = Object.entries({ ...QUOTES, ...DASHES, ...OTHERS }).filter(([mark]) => !characters.has(mark)).map(([mark, form]) => [mark, form === "--" ? [form, "-"] : [form]]);
   const known = vocabulary.filter((word) => wanted.some(([, forms]) => forms.includes(word)));
   const pairs = wanted.map(([mark, forms]) => [mark, known.find((word) => forms.includes(word))]);
-  return { found: new Map(pairs.filter(([, form]) => form !== undefined)), characters };
+  return { found: new Map(pairs.filter(([, form]) => form !== undefined)), characters, twins };
 }
 
 function scriptsOf(tokens) {

@@ -7,6 +7,11 @@ const OF_SENTENCES = new Set(".,;:!?…。，、！？：；（）؟؛،।–�
 const NUMBER = /^[\p{Nd}.,:/-]+$/u, NUMBERING = new RegExp(`^\\(?\\p{Nd}[\\p{Nd}.,:/()${BLANK}-]*`, "u"), ENDS = new RegExp(`^[${BLANK}]+|(?<![${BLANK}])[${BLANK}]+$`, "gu");
 const LETTER = "[\\p{L}\\p{N}\\p{M}]";
 const TOKEN = new RegExp(`${LETTER}+(?:(?:['’.,·&\\-]|(?<=\\p{Nd})[:/](?=\\p{Nd}))${LETTER}+)*|([^\\p{L}\\p{N}\\p{M}${BLANK}])\\1*`, "gu");
+const LINES = [
+  ["have tabs between words", /\t/u],
+  ["are strings as programs write them", /^(?:[\p{L}\p{N}_]+(['"]).*\1,?|(['"]).*\2,)$/u],
+  ["have words of 40 letters or more", /(?<![\p{L}\p{N}_/-])[A-Za-z][A-Za-z-]{39}/u],
+];
 const LINES_MEASURED = 200, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3, MOST_LINES = 0.5, LONGEST_EXAMPLE = 40;
 
 // What shows that it holds more than sentences; null: nothing does.
@@ -17,8 +22,12 @@ export function whyNotPlain(text) {
   if (odd.length >= MOST_ODD * tokens.length) {
     return told(odd.length, tokens.length, "tokens are neither words nor marks of sentences", mostCommon(counted(odd)).slice(0, 3).map(([token]) => token).join(" "));
   }
-  const most = Math.max(FEWEST_LINES, MOST_LINES * lines.length), withTabs = lines.filter((line) => line.includes("\t"));
-  return withTabs.length > most ? told(withTabs.length, lines.length, "lines have tabs between words", withTabs[0]) : null;
+  const most = Math.max(FEWEST_LINES, MOST_LINES * lines.length);
+  for (const [what, pattern] of LINES) {
+    const found = lines.filter((line) => pattern.test(line));
+    if (found.length > most) return told(found.length, lines.length, `lines ${what}`, found[0]);
+  }
+  return null;
 }
 
 const isOdd = (token) => (HAS_LETTER_OR_DIGIT.test(token) ? NUMBER.test(token) : !OF_SENTENCES.has([...token][0]));

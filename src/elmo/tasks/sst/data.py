@@ -1,6 +1,7 @@
 """Labelled sentences: trees, JSON lines with `label` and `text`, or tab-separated columns -> `LabelledSentence`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +76,8 @@ class SstSettings(TaskSettings):
     classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
 
 
+# In files with fewer lines a label may stand once by chance.
+_LINES_PER_LABEL = 5
 LABELS = ("0", "1", "2", "3", "4")
 
 _PARTS = re.compile(r"[()]|[^()\s]+")
@@ -161,6 +164,19 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     if not found:
         raise nothing_in(path, "sentence")
     return found
+
+
+def doubt_about(examples: Sequence[LabelledSentence]) -> str | None:
+    """What shows that the columns of training data are others, or that the first line has their names."""
+    first, counts = min(examples, key=lambda one: one.line), Counter(one.label for one in examples)
+    if sum(len(one.label.split()) for one in examples) > sum(len(one.tokens) for one in examples):
+        return (
+            f"the labels, such as {first.label!r:.60}, have more words than the sentences. If the columns are others, "
+            "use --label-column and --text-column."
+        )
+    if counts[first.label] == 1 and len(examples) >= _LINES_PER_LABEL * len(counts):
+        return f"line {first.line} alone has the label {first.label!r:.60}. If it names the columns, add --header."
+    return None
 
 
 def phrases_of(examples: Sequence[LabelledSentence], settings: ClassifierSettings) -> list[LabelledSentence]:

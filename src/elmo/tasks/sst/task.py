@@ -1,11 +1,12 @@
 """Sentence classification as a task."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.setting_checks import require_setting
 from elmo.tasks.counts import percentage
 from elmo.tasks.labels import (
@@ -18,7 +19,7 @@ from elmo.tasks.labels import (
 )
 from elmo.tasks.lines import labelled_lines, require_same_sentences, text_lines
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
-from elmo.tasks.sst.data import LABELS, LabelledSentence, SstSettings, phrases_of, read_labelled
+from elmo.tasks.sst.data import LABELS, LabelledSentence, SstSettings, doubt_about, phrases_of, read_labelled
 from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.text.reading.as_trained import composed
 from elmo.text.reading.settings import AUTO
@@ -102,6 +103,8 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
 
     def vocabulary(self, examples: list[LabelledSentence], settings: SstSettings) -> Vocabulary:
         found = super().vocabulary(examples, settings)
+        if doubt := doubt_about(examples):
+            warnings.warn(f"{examples[0].source}: {doubt}", TextWarning, stacklevel=2)
         if not settings.classifier.character_filters:
             return found
         return {**found, "characters": characters_of({w for it in examples for w in it.tokens})}

@@ -19,6 +19,13 @@ _NUMBER = re.compile(r"[\d.,:/-]+")
 # Of a verse, an item of a list, a date: what lines of prose begin with.
 _NUMBERING = re.compile(r"\(?\d[\d.,:/()\s-]*")
 _LINES_MEASURED = 200
+_LINES = {
+    "have tabs between words": re.compile(r"\t"),
+    "are strings as programs write them": re.compile(r"""^(?:\w+(['"]).*\1,?|(['"]).*\2,)$"""),
+    # Sequences and alignments of them; not the ends of web addresses.
+    "have words of 40 letters or more": re.compile(r"(?<![\w/-])[A-Za-z][A-Za-z-]{39}"),
+}
+"""What most lines of prose never have."""
 # Fewer may look so by chance.
 _FEWEST_TOKENS = 20
 _FEWEST_LINES = 4
@@ -41,9 +48,10 @@ def why_not_plain(texts: Iterable[str]) -> str | None:
     if len(odd) >= _MOST_ODD * len(tokens):
         example = " ".join(token for token, _ in Counter(odd).most_common(3))
         return _told(len(odd), len(tokens), "tokens are neither words nor marks of sentences", example)
-    with_tabs = [line for line in lines if "\t" in line]
-    if len(with_tabs) > max(_FEWEST_LINES, _MOST_LINES * len(lines)):
-        return _told(len(with_tabs), len(lines), "lines have tabs between words", with_tabs[0])
+    for what, pattern in _LINES.items():
+        found = list(filter(pattern.search, lines))
+        if len(found) > max(_FEWEST_LINES, _MOST_LINES * len(lines)):
+            return _told(len(found), len(lines), f"lines {what}", found[0])
     return None
 
 

@@ -122,7 +122,8 @@ class FirstLook:
     def _on_marks(self, language: Language) -> str | None:
         if not self.reading.plain_quotes or all(map(str.isascii, self.words)) or not language.marks:
             return None
-        counts = Counter(mark for word in self.words for mark in word if mark.translate(language.marks) != mark)
+        letters = chain.from_iterable(composed(word)[0] for word in self.words)
+        counts = Counter(mark for mark in letters if mark.translate(language.marks) != mark)
         if not counts:
             return None
         shown = {mark: mark if mark.isprintable() else f"U+{ord(mark):04X}" for mark, _ in counts.most_common(12)}

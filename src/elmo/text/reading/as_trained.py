@@ -30,17 +30,23 @@ DASHES = {**dict.fromkeys("\u2013\u2014\u2015", "--"), "\u2212": "-"}
 """Dashes and the minus sign, likewise."""
 _OTHERS = {**dict.fromkeys("\u2010\u2011\u2012", "-"), "\u2026": "..."}
 
+# In the names of characters that are never drawn but aren't called format characters.
+_INVISIBLE = re.compile("VARIATION SELECTOR|JOINER|FILLER")
+_BROKEN = r"(\u00ad)\s+(?=\w)"
+
 Marks = Mapping[int, str]
 """Code point -> what it is read as, for `str.translate`; what has no entry stays."""
 
 
 class PlainForms(dict[int, str]):
     """Typographic marks with what they are read as; and, looked up when it is asked for, the compatibility form (NFKC)
-    of each character that no word of a vocabulary has, if words have that form. Invisible ones are left out."""
+    of each character that no word of a vocabulary has, if words have that form, or another character with that form:
+    Korean letters alone are typed as two. Invisible ones are left out."""
 
     def __init__(self, marks: Mapping[int, str] = MappingProxyType({}), known: frozenset[str] = frozenset()) -> None:
         super().__init__(marks)
         self._known = known
+        self._twins = {unicodedata.normalize("NFKC", one): one for one in sorted(known)}
 
     def __bool__(self) -> bool:
         return True
@@ -49,17 +55,19 @@ class PlainForms(dict[int, str]):
         character = chr(code)
         if code < 128 or character in self._known:
             return character
-        is_format = unicodedata.category(character) == "Cf"
-        is_invisible = is_format or "VARIATION SELECTOR" in unicodedata.name(character, "")
-        form = "" if is_invisible else unicodedata.normalize("NFKC", character)
-        return form if self._known.issuperset(form) else character
+        if unicodedata.category(character) == "Cf" or _INVISIBLE.search(unicodedata.name(character, "")):
+            return ""
+        form = unicodedata.normalize("NFKC", character)
+        return form if self._known.issuperset(form) else self._twins.get(form, character)
 
 
 @cache
 def _composable() -> re.Pattern[str]:
-    """What NFC may change, each by itself: a character with its combining marks, and a Korean syllable in parts."""
+    """A soft hyphen at a line end; and what NFC may change, each by itself: a character with its combining marks, and a
+    Korean syllable in parts."""
     marks = combining_marks()
     return re.compile(
+        f"{_BROKEN}|"
         f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\x00-\\x7f][{marks}]*|.[{marks}]+"
     )
 
@@ -109,20 +117,23 @@ def composed_words(words: Sequence[str]) -> tuple[str, ...]:
 def composed(text: str) -> tuple[str, Int[np.ndarray, " characters"] | None]:
     """The text in Unicode's composed form (NFC), and where each of its characters begins in `text`.
 
+    A word that a line end breaks at a soft hyphen, as in text from PDF files, is whole again.
     One place more than characters: the last is the end. None: nothing changed.
     """
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
+    if text.isascii() or ("\u00ad" not in text and unicodedata.is_normalized("NFC", text)):
         return text, None
     parts: list[str] = []
     places: list[int] = []
     end = 0
     for match in _composable().finditer(text):
-        letter = unicodedata.normalize("NFC", match.group())
+        letter = match[1] or unicodedata.normalize("NFC", match.group())
         if letter != match.group():
             start, stop = match.span()
             parts += [text[end:start], letter]
             # A letter that NFC takes apart, as some of Bengali, has one place for all its parts.
             places += [*range(end, start), *(min(place, stop - 1) for place in range(start, start + len(letter)))]
             end = stop
+    if not parts:
+        return text, None
     places += range(end, len(text) + 1)
     return "".join([*parts, text[end:]]), np.array(places)

@@ -166,7 +166,7 @@ def _split(
     whole, places = composed(text)
     for start, stop in _spans(whole, reading.sentences):
         part = whole[start:stop]
-        at = line + whole.count("\n", 0, start)
+        at = line + text.count("\n", 0, start if places is None else places[start].item())
         # A line end inside a sentence is a space to the tokenizer, at the same place.
         tokens = tokens_of(tokenize, part.replace("\n", " "), f"{text_name(path)}:{at}", reading.tokenizer)
         read = as_trained(tokens, marks)

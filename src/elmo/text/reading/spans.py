@@ -9,7 +9,9 @@ NOWHERE = (-1, -1)
 """The span of a token that isn't in the text as it is, because the tokenizer changed it."""
 
 # What tokenizers leave out besides spaces: invisible marks, most of them of the direction of writing.
-INVISIBLE = "\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+INVISIBLE = "\u061c\u180e\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\ufeff" + "".join(
+    map(chr, range(0x2060, 0x2070))
+)
 # Characters of the text that may belong to a token that was changed, besides its own length.
 _SLACK = 8
 
