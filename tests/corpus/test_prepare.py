@@ -272,15 +272,29 @@ def test_the_same_documents_are_held_out_in_any_block_order_packing_and_tokenize
     assert content(tmp_path / "c") == content(tmp_path / "d")
 
 
-def test_equal_documents_are_never_on_both_sides(tmp_path):
-    lines = [f"document {number % 40}" for number in range(400)]
-    (tmp_path / "rows").write_text("\n".join(lines))
-    report = prepare([tmp_path / "rows"], tmp_path / "data", CorpusSettings(valid_share=0.3, documents="row"))
+# What the documents are: a file's name and content, how many there are, and the setting.
+DOCUMENTS = {
+    "rows": ("rows", "\n".join(f"document {n % 40}" for n in range(400)), 400, "row"),  # equal ones stay together
+    "newdoc": (
+        "trees.conllu",
+        "\n".join(f"# newdoc id = {n}\n" + (f"1\tw{n}" + "\t_" * 8 + "\n\n") * 3 for n in range(50)),
+        50,
+        None,
+    ),
+    "proteins": ("p.fasta", "".join(f">P{n}\nMK{'ACDEFGHIKL'[n % 10]}\nV\n" for n in range(100)), 100, None),
+}
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_no_document_is_on_both_sides(tmp_path, kind):
+    name, text, count, documents = DOCUMENTS[kind]
+    (tmp_path / name).write_text(text)
+    report = prepare([tmp_path / name], tmp_path / "data", CorpusSettings(valid_share=0.3, documents=documents))
     assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
-    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 400
+    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == count
 
 
-def test_files_and_newdoc_can_be_the_documents(tmp_path):
+def test_files_can_be_the_documents(tmp_path):
     files = [tmp_path / f"{number}.txt" for number in range(30)]
     for number, file in enumerate(files):
         file.write_text(f"file {number}\n\nagain {number}\n" if number else "")
@@ -290,14 +304,6 @@ def test_files_and_newdoc_can_be_the_documents(tmp_path):
     assert not held_out & {line.split()[1] for line in restored(tmp_path / "data")}
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 29
     assert "0.txt" in report["warnings"][0]
-    trees = [
-        f"# newdoc id = {number}\n" + "\n".join(f"1\tw{number}" + "\t_" * 8 + "\n" for _ in range(3))
-        for number in range(50)
-    ]
-    (tmp_path / "trees.conllu").write_text("\n".join(trees))
-    report = prepare([tmp_path / "trees.conllu"], tmp_path / "trees", CorpusSettings(valid_share=0.3))
-    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 50
-    assert not set(restored(tmp_path / "trees")) & set(restored(tmp_path / "trees", "valid"))
 
 
 def test_a_file_is_the_same_document_however_it_is_stored(tmp_path):
@@ -314,14 +320,6 @@ def test_a_file_is_the_same_document_however_it_is_stored(tmp_path):
     writer.join()
     assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 91
-
-
-def test_each_protein_is_a_document(tmp_path):
-    text = "".join(f">P{number}\nMK{'ACDEFGHIKL'[number % 10]}\nV\n" for number in range(100))
-    (tmp_path / "p.fasta").write_text(text)
-    report = prepare(tmp_path / "p.fasta", tmp_path / "data", CorpusSettings(valid_share=0.3))
-    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 100
-    assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
 
 
 def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, corpus):

@@ -11,12 +11,6 @@ from elmo.weights import formats
 from elmo.weights.native.write import write
 
 
-@pytest.fixture(scope="module")
-def grow_projections(load_script):
-    """`runs/model_tools/grow_projections.py`."""
-    return load_script("runs/model_tools/grow_projections.py")
-
-
 @pytest.fixture
 def old(tmp_path, tiny_bilm):
     """The folder of a model that predicts "a" and "b"."""
@@ -27,8 +21,8 @@ def old(tmp_path, tiny_bilm):
     return tmp_path / "old"
 
 
-def test_predictions_stay_and_vectors_keep_their_old_dimensions(grow_projections, tmp_path, old):
-    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "11"]) == 0
+def test_predictions_stay_and_vectors_keep_their_old_dimensions(script, tmp_path, old):
+    assert script.main([str(old), str(tmp_path / "new"), "--projection-size", "11"]) == 0
     before, after = formats.read(old), formats.read(tmp_path / "new")
     assert (before.config.projection_size, after.config.projection_size) == (8, 11)
     sentences = [["a", "b", "a"], ["b"]]
@@ -42,15 +36,15 @@ def test_predictions_stay_and_vectors_keep_their_old_dimensions(grow_projections
         assert (wide[..., first * 11 + 8 : first * 11 + 11].std(dim=-2) > 0).all(), "the new dimensions say nothing"
 
 
-def test_what_can_not_grow_is_refused(grow_projections, tmp_path, old, tiny_bilm, capsys):
-    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "8"]) == 2
+def test_what_can_not_grow_is_refused(script, tmp_path, old, tiny_bilm, capsys):
+    assert script.main([str(old), str(tmp_path / "new"), "--projection-size", "8"]) == 2
     assert "is no growth: the model has 8" in capsys.readouterr().err
     cells = str(formats.read(old).config.cell_size)
-    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", cells]) == 2
+    assert script.main([str(old), str(tmp_path / "new"), "--projection-size", cells]) == 2
     assert f"is not below the {cells} cells: there would be nothing to project" in capsys.readouterr().err
-    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "9", "--seed", "-1"]) == 2
+    assert script.main([str(old), str(tmp_path / "new"), "--projection-size", "9", "--seed", "-1"]) == 2
     assert "--seed is -1" in capsys.readouterr().err
     write(tiny_bilm.to_checkpoint(), tmp_path / "bare")
-    assert grow_projections.main([str(tmp_path / "bare"), str(tmp_path / "new"), "--projection-size", "9"]) == 2
+    assert script.main([str(tmp_path / "bare"), str(tmp_path / "new"), "--projection-size", "9"]) == 2
     assert "no plain softmax" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()

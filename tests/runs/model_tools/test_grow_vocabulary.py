@@ -14,12 +14,6 @@ from elmo.weights import formats
 from elmo.weights.native.write import write
 
 
-@pytest.fixture(scope="module")
-def grow_vocabulary(load_script):
-    """`runs/model_tools/grow_vocabulary.py`."""
-    return load_script("runs/model_tools/grow_vocabulary.py")
-
-
 @pytest.fixture
 def old(tiny_bilm):
     """Predicts "a" and "b"."""
@@ -38,9 +32,9 @@ def data(tmp_path):
     return TrainingData.open(tmp_path / "data")
 
 
-def test_new_entries_share_what_unknown_had(grow_vocabulary, tmp_path, old, data, capsys):
+def test_new_entries_share_what_unknown_had(script, tmp_path, old, data, capsys):
     write(old, tmp_path / "old")
-    assert grow_vocabulary.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 0
+    assert script.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 0
     new = formats.read(tmp_path / "new")
     assert new.vocabulary == [*SPECIAL_WORDS, "a", "학교", "학교" + BEGINNING_MARK]
     for row in (0, 1, 3):
@@ -55,7 +49,7 @@ def test_new_entries_share_what_unknown_had(grow_vocabulary, tmp_path, old, data
     assert after.of("mean") < before.of("mean")
 
 
-def test_a_model_without_a_softmax_is_refused(grow_vocabulary, tmp_path, tiny_bilm, data, capsys):
+def test_a_model_without_a_softmax_is_refused(script, tmp_path, tiny_bilm, data, capsys):
     write(tiny_bilm.to_checkpoint(), tmp_path / "old")
-    assert grow_vocabulary.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 2
+    assert script.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 2
     assert "no plain softmax" in capsys.readouterr().err

@@ -6,12 +6,6 @@ from collections import Counter
 import pytest
 
 
-@pytest.fixture(scope="module")
-def mix_corpora(load_script):
-    """`runs/model_tools/mix_corpora.py`."""
-    return load_script("runs/model_tools/mix_corpora.py")
-
-
 @pytest.fixture
 def sets(tmp_path):
     """Forty documents of two lines in each of two sets, a packed one and one without a column `set`; one isn't for
@@ -34,11 +28,11 @@ def sets(tmp_path):
 
 
 @pytest.fixture
-def mixed(mix_corpora, tmp_path):
+def mixed(script, tmp_path):
     """The lines that sets become, given with flags as on the command line."""
 
     def mixed(*arguments):
-        assert mix_corpora.main([str(tmp_path / "out.txt"), *arguments]) == 0
+        assert script.main([str(tmp_path / "out.txt"), *arguments]) == 0
         return (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
 
     return mixed
@@ -79,23 +73,22 @@ def test_a_share_above_one_repeats_documents_elsewhere(mixed, sets):
     assert sum(first == second for first, second in zip(lines, lines[2:], strict=False)) < 10
 
 
-@pytest.mark.parametrize("share", ["books", "=0.5", "books=11", "books=half"])
-def test_a_share_that_is_none_is_refused(mix_corpora, tmp_path, sets, share, capsys):
-    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", share]) == 2
-    assert f"--share {share}: no SOURCE=SHARE" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        *((share, f"--share {share}: no SOURCE=SHARE") for share in ("books", "=0.5", "books=11", "books=half")),
+        ("boks=3", "--share boks=...: no source begins like this. The sets have books/one, books/two."),
+    ],
+)
+def test_a_share_that_is_none_is_refused(script, tmp_path, sets, share, message, capsys):
+    assert script.main([str(tmp_path / "out.txt"), *sets, "--share", share]) == 2
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "out.txt").exists()
 
 
 def test_the_longest_beginning_of_a_source_decides_its_share(mixed, sets):
     lines = mixed(*sets, "--share", "books=0", "--share", "books/one=2")
     assert sorted(lines) == sorted(2 * [line for line in mixed(*sets) if line.startswith("one")])
-
-
-def test_a_share_of_a_source_that_no_set_has_is_refused(mix_corpora, tmp_path, sets, capsys):
-    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", "boks=3"]) == 2
-    told = capsys.readouterr().err
-    assert "--share boks=...: no source begins like this. The sets have books/one, books/two." in told
-    assert not (tmp_path / "out.txt").exists()
 
 
 def test_the_folder_one_is_in_is_a_set_too(mixed, tmp_path, sets, monkeypatch):
@@ -117,21 +110,21 @@ def test_the_folder_one_is_in_is_a_set_too(mixed, tmp_path, sets, monkeypatch):
         ("train\td", ":42: no row of 5 columns"),
     ],
 )
-def test_a_row_of_the_manifest_that_the_text_has_not_is_named(mix_corpora, tmp_path, sets, row, message, capsys):
+def test_a_row_of_the_manifest_that_the_text_has_not_is_named(script, tmp_path, sets, row, message, capsys):
     manifest = tmp_path / "one" / "manifest.tsv.xz"
     manifest.write_bytes(lzma.compress(lzma.decompress(manifest.read_bytes()).rstrip(b"\n") + f"\n{row}\n".encode()))
     (tmp_path / "out.txt").write_text("before\n")
-    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets]) == 2
+    assert script.main([str(tmp_path / "out.txt"), *sets]) == 2
     assert f"manifest.tsv.xz{message}" in capsys.readouterr().err
     assert (tmp_path / "out.txt").read_text() == "before\n"
 
 
-def test_a_manifest_without_a_column_is_named(mix_corpora, tmp_path, sets, capsys):
+def test_a_manifest_without_a_column_is_named(script, tmp_path, sets, capsys):
     (tmp_path / "one" / "manifest.tsv").write_text("split\tdoc\tlines\n")
-    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets]) == 2
+    assert script.main([str(tmp_path / "out.txt"), *sets]) == 2
     assert "manifest.tsv:1: has no column 'first_line', only split, doc, lines" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_set_is_named(mix_corpora, tmp_path, capsys):
-    assert mix_corpora.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
+def test_a_folder_that_is_no_set_is_named(script, tmp_path, capsys):
+    assert script.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
     assert "has neither train.txt nor train.txt.xz" in capsys.readouterr().err

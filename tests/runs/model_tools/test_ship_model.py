@@ -10,12 +10,6 @@ from elmo.weights.native.write import write
 TEXT = "a b c\nc b\n"
 
 
-@pytest.fixture(scope="module")
-def ship_model(load_script):
-    """`runs/model_tools/ship_model.py`."""
-    return load_script("runs/model_tools/ship_model.py")
-
-
 @pytest.fixture
 def trained(tmp_path, tiny_bilm):
     """A model's folder and its training text."""
@@ -24,10 +18,10 @@ def trained(tmp_path, tiny_bilm):
     return str(tmp_path / "trained"), str(tmp_path / "text.txt")
 
 
-def test_a_shipped_model_is_int8_and_begins_warm_where_its_text_left_it(ship_model, trained, tmp_path):
+def test_a_shipped_model_is_int8_and_begins_warm_where_its_text_left_it(script, trained, tmp_path):
     model, text = trained
     out = str(tmp_path / "shipped")
-    assert ship_model.main([model, out, text, "--metadata", "tokens_read=5", "note=a = b"]) == 0
+    assert script.main([model, out, text, "--metadata", "tokens_read=5", "note=a = b"]) == 0
     shipped = formats.read(tmp_path / "shipped")
     assert shipped.metadata == {"tokens_read": "5", "note": "a = b"}
     expected = Embedder.from_pretrained(out, dtype="int8").warm_up([line.split() for line in TEXT.splitlines()])
@@ -37,8 +31,8 @@ def test_a_shipped_model_is_int8_and_begins_warm_where_its_text_left_it(ship_mod
     assert (tmp_path / "shipped" / "model.safetensors").stat().st_size < size
 
 
-def test_metadata_without_a_value_is_refused_before_anything_is_written(ship_model, trained, tmp_path, capsys):
+def test_metadata_without_a_value_is_refused_before_anything_is_written(script, trained, tmp_path, capsys):
     model, text = trained
-    assert ship_model.main([model, str(tmp_path / "shipped"), text, "--metadata", "tokens_read"]) == 2
+    assert script.main([model, str(tmp_path / "shipped"), text, "--metadata", "tokens_read"]) == 2
     assert "Write NAME=VALUE" in capsys.readouterr().err
     assert not (tmp_path / "shipped").exists()

@@ -11,13 +11,6 @@ import pytest
 
 from elmo.text.vocabulary import BEGINNING_MARK, Vocabulary
 
-
-@pytest.fixture(scope="module")
-def kneser_ney(load_script):
-    """`runs/quality/kneser_ney.py`."""
-    return load_script("runs/quality/kneser_ney.py")
-
-
 RARE = [f"rare{n}" for n in range(40)]
 VOCABULARY = ["<S>", "</S>", "<UNK>", "a", "b", "c", "d", "never", *RARE]
 ENCODED_WITH = Vocabulary(tuple(VOCABULARY))
@@ -79,12 +72,12 @@ class DictionaryKneserNey:
 
 
 @pytest.fixture(scope="module")
-def fit(kneser_ney):
+def fit(script):
     """A model of sentences."""
 
     def fit(sentences, order, kind="modified", direction="forward"):
-        row = kneser_ney.facing(kneser_ney.encode(sentences, ENCODED_WITH), direction)
-        return kneser_ney.fit(row, kneser_ney.DIRECTIONS[direction], len(VOCABULARY), order, kind)
+        row = script.facing(script.encode(sentences, ENCODED_WITH), direction)
+        return script.fit(row, script.DIRECTIONS[direction], len(VOCABULARY), order, kind)
 
     return fit
 
@@ -92,32 +85,32 @@ def fit(kneser_ney):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("num_sentences", [1, 12, 60])
-def test_probabilities_equal_the_formulas_written_out_with_dictionaries(kneser_ney, fit, order, kind, num_sentences):
+def test_probabilities_equal_the_formulas_written_out_with_dictionaries(script, fit, order, kind, num_sentences):
     train, test = random_sentences(order, num_sentences), [*random_sentences(99, 12), ["never", "a", "never"]]
     slow = DictionaryKneserNey(train, order, kind)
     expected = np.log([p for sentence in test for p in slow.sentence(sentence)])
-    found = fit(train, order, kind).log_probabilities(kneser_ney.encode(test, ENCODED_WITH))
+    found = fit(train, order, kind).log_probabilities(script.encode(test, ENCODED_WITH))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_probabilities_equal_the_formulas_where_every_order_estimates_its_discounts(kneser_ney, fit, seed):
+def test_probabilities_equal_the_formulas_where_every_order_estimates_its_discounts(script, fit, seed):
     train, test = random_sentences(seed, 100, ["a", "b", "c", "x", *RARE]), random_sentences(9, 20, ["a", "b", *RARE])
     model, slow = fit(train, 3), DictionaryKneserNey(train, 3, "modified")
     assert [level.estimated for level in model.levels] == [True, True, True]
     assert len({discount for level in model.levels for discount in level.discounts}) == 9
     expected = np.log([p for sentence in test for p in slow.sentence(sentence)])
-    found = model.log_probabilities(kneser_ney.encode(test, ENCODED_WITH))
+    found = model.log_probabilities(script.encode(test, ENCODED_WITH))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 3, 5])
-def test_the_backward_model_is_a_forward_model_of_reversed_sentences(kneser_ney, fit, order, kind):
+def test_the_backward_model_is_a_forward_model_of_reversed_sentences(script, fit, order, kind):
     train, test = random_sentences(order, 60), random_sentences(99, 12)
     slow = DictionaryKneserNey([s[::-1] for s in train], order, kind, begin="</S>", end="<S>")
     expected = np.log([p for sentence in test[::-1] for p in slow.sentence(sentence[::-1], end="<S>")])
-    row = kneser_ney.facing(kneser_ney.encode(test, ENCODED_WITH), "backward")
+    row = script.facing(script.encode(test, ENCODED_WITH), "backward")
     found = fit(train, order, kind, "backward").log_probabilities(row)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -125,9 +118,9 @@ def test_the_backward_model_is_a_forward_model_of_reversed_sentences(kneser_ney,
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-def test_the_probabilities_after_any_context_sum_to_one(kneser_ney, fit, order, kind, direction):
+def test_the_probabilities_after_any_context_sum_to_one(script, fit, order, kind, direction):
     model = fit(random_sentences(order, 25), order, kind, direction)
-    begin = kneser_ney.DIRECTIONS[direction]
+    begin = script.DIRECTIONS[direction]
     predicted = [index for index in range(len(VOCABULARY)) if index != begin]
     inside = [VOCABULARY.index(word) for word in ("<UNK>", "a", "b", "c", "d", "never")]
     for length in range(4):
@@ -137,7 +130,7 @@ def test_the_probabilities_after_any_context_sum_to_one(kneser_ney, fit, order, 
             assert np.exp(last).sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(kneser_ney, fit):
+def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(script, fit):
     # Bigrams: Sa aa ab bE | Sa aE. Words before: a 2 (S, a), b 1, E 2 (b, a): total 5, n1 = 1, n2 = 2, D = 1/5.
     # Counts: Sa 2, aa 1, ab 1, aE 1, bE 1: n1 = 4, n2 = 1, D = 2/3.
     model = fit([["a", "a", "b"], ["a"]], 2, "single")
@@ -146,20 +139,20 @@ def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(knese
     uniform = (3 / 5) / 5 / (len(VOCABULARY) - 1)
     one, end = (2 - 1 / 5) / 5 + uniform, (2 - 1 / 5) / 5 + uniform
     expected = [(2 - 2 / 3) / 2 + (2 / 3) / 2 * one, (1 - 2 / 3) / 3 + (2 / 3) * end]
-    found = np.exp(model.log_probabilities(kneser_ney.encode([["a"]], ENCODED_WITH)))
+    found = np.exp(model.log_probabilities(script.encode([["a"]], ENCODED_WITH)))
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
-def test_boundary_symbols_spelled_in_the_text_are_unknown_words(kneser_ney):
-    row = kneser_ney.encode([["a", "<S>", "</S>"]], ENCODED_WITH)
+def test_boundary_symbols_spelled_in_the_text_are_unknown_words(script):
+    row = script.encode([["a", "<S>", "</S>"]], ENCODED_WITH)
     assert row.tolist() == [0, 3, 2, 2, 1]
 
 
-def test_discounts_that_leave_their_range_fall_back_and_say_so(kneser_ney):
+def test_discounts_that_leave_their_range_fall_back_and_say_so(script):
     counts = np.array([1] * 2 + [2] * 2 + [3] * 50 + [4] * 3)  # D2 = 2 - 3 (1/3) 25 < 0
-    assert kneser_ney.estimate_discounts(counts, "modified") == ((0.5, 1.0, 1.5), False)
-    assert kneser_ney.estimate_discounts(counts, "single") == (pytest.approx((1 / 3,) * 3), True)
-    assert kneser_ney.estimate_discounts(np.array([3, 3]), "single") == ((0.5, 0.5, 0.5), False)
+    assert script.estimate_discounts(counts, "modified") == ((0.5, 1.0, 1.5), False)
+    assert script.estimate_discounts(counts, "single") == (pytest.approx((1 / 3,) * 3), True)
+    assert script.estimate_discounts(np.array([3, 3]), "single") == ((0.5, 0.5, 0.5), False)
 
 
 @pytest.fixture
@@ -177,8 +170,8 @@ def command(folder, *more):
     return [*itertools.chain(*((flag, str(folder / name)) for flag, name in names.items())), *more]
 
 
-def test_the_command_reports_both_directions_and_their_geometric_mean(kneser_ney, files, capsys):
-    assert kneser_ney.main(command(files, "--order", "2", "--json", str(files / "out.json"))) == 0
+def test_the_command_reports_both_directions_and_their_geometric_mean(script, files, capsys):
+    assert script.main(command(files, "--order", "2", "--json", str(files / "out.json"))) == 0
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((files / "out.json").read_text(encoding="utf-8"))
     test = result["tests"][0]
@@ -192,11 +185,11 @@ def test_the_command_reports_both_directions_and_their_geometric_mean(kneser_ney
     assert test["perplexity"]["mean"] == pytest.approx(math.sqrt(forward * backward), rel=1e-12)
 
 
-def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(kneser_ney, files, capsys):
+def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(script, files, capsys):
     (files / "test.txt").write_text("a b x\n\nd cc\n", encoding="utf-8")
     words = [*VOCABULARY[:3], *(word for word in VOCABULARY[3:] if word != "c"), "c" + BEGINNING_MARK]
     (files / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    assert kneser_ney.main(command(files, "--order", "2")) == 0
+    assert script.main(command(files, "--order", "2")) == 0
     test = json.loads(capsys.readouterr().out)["tests"][0]
     assert {kind: part["count"] for kind, part in test["kinds"].items()} == {
         "listed": 3, "beginning": 1, "unknown": 1, "boundary": 2,
@@ -206,20 +199,20 @@ def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(kneser_ney, files, c
         assert nats / 7 == pytest.approx(test["nats_per_token"][direction], rel=1e-12)
 
 
-def test_a_vocabulary_without_the_specials_in_front_is_refused(kneser_ney, files, capsys):
+def test_a_vocabulary_without_the_specials_in_front_is_refused(script, files, capsys):
     (files / "vocab.txt").write_text("a\nb\n<UNK>\n", encoding="utf-8")
-    assert kneser_ney.main(command(files)) == 2
+    assert script.main(command(files)) == 2
     assert "vocab.txt: the first three words must be" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["train.txt.xz", "test.txt"])
-def test_a_text_without_a_sentence_is_refused(kneser_ney, files, capsys, name):
+def test_a_text_without_a_sentence_is_refused(script, files, capsys, name):
     content = b"\n \n"
     (files / name).write_bytes(lzma.compress(content) if name.endswith("xz") else content)
-    assert kneser_ney.main(command(files)) == 2
+    assert script.main(command(files)) == 2
     assert "no sentence found" in capsys.readouterr().err
 
 
-def test_an_order_below_1_is_refused(kneser_ney, files, capsys):
-    assert kneser_ney.main(command(files, "--order", "0")) == 2
+def test_an_order_below_1_is_refused(script, files, capsys):
+    assert script.main(command(files, "--order", "0")) == 2
     assert "order is 0" in capsys.readouterr().err

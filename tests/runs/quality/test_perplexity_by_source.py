@@ -18,12 +18,6 @@ ROWS = (
 
 
 @pytest.fixture
-def script(load_script):
-    """`runs/quality/perplexity_by_source.py`."""
-    return load_script("runs/quality/perplexity_by_source.py")
-
-
-@pytest.fixture
 def manifest(tmp_path):
     path = tmp_path / "manifest.tsv.xz"
     path.write_bytes(lzma.compress((HEADER + ROWS).encode()))

@@ -14,11 +14,6 @@ KINDS = ["red", "blue", "green", "빨간"]
 
 
 @pytest.fixture
-def script(load_script):
-    return load_script("runs/quality/retrieval.py")
-
-
-@pytest.fixture
 def data(tmp_path) -> Path:
     """Four articles; every question has the number of its paragraph."""
     articles = [

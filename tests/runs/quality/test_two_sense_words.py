@@ -8,15 +8,9 @@ import pytest
 from elmo.errors import TextError
 
 
-@pytest.fixture(scope="module")
-def two_sense_words(load_script):
-    """`runs/quality/two_sense_words.py`."""
-    return load_script("runs/quality/two_sense_words.py")
-
-
 @pytest.mark.parametrize("name", ["two_sense_words.tsv", "two_sense_words_ko.tsv"])
-def test_a_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sense_words, name):
-    occurrences = two_sense_words.read_list(two_sense_words.LIST.with_name(name))
+def test_a_list_has_twenty_words_of_two_senses_in_four_sentences_each(script, name):
+    occurrences = script.read_list(script.LIST.with_name(name))
     by_sense = Counter((one.word, one.sense) for one in occurrences)
     assert set(by_sense.values()) == {4}
     assert len(by_sense) == 40
@@ -24,32 +18,32 @@ def test_a_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sense_
     assert len({" ".join(one.tokens) for one in occurrences}) == len(occurrences) == 160
 
 
-def test_the_form_of_a_korean_word_says_nothing_of_its_sense(two_sense_words):
-    occurrences = two_sense_words.read_list(two_sense_words.LIST.with_name("two_sense_words_ko.tsv"))
+def test_the_form_of_a_korean_word_says_nothing_of_its_sense(script):
+    occurrences = script.read_list(script.LIST.with_name("two_sense_words_ko.tsv"))
     forms = Counter((one.word, one.sense, one.tokens[one.place]) for one in occurrences)
     assert set(forms.values()) == {2}
     assert len(forms) == 80 and len({(word, form) for word, _, form in forms}) == 40
 
 
-def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense(two_sense_words):
+def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense(script):
     rows = [("bank", "money"), ("bank", "money"), ("bank", "river"), ("bank", "river"), ("bat", "animal")]
-    occurrences = [two_sense_words.Occurrence(word, sense, [word], 0) for word, sense in rows]
+    occurrences = [script.Occurrence(word, sense, [word], 0) for word, sense in rows]
     vectors = np.array([[1.0, 0.0], [2.0, 0.2], [0.0, 1.0], [1.0, 0.3], [0.0, 1.0]])
     # The fourth lies at the second, and the third at the fourth, though another word's lies where it does.
-    assert two_sense_words.hits(vectors, occurrences).tolist()[:4] == [True, True, True, False]
+    assert script.hits(vectors, occurrences).tolist()[:4] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(
     "row", ["bank\tmoney", "bank\tmoney\tno such word", "bank\tmoney\tbank to bank", "쓰다\twrite\t[쓰고] 또 [쓴다]"]
 )
-def test_a_row_without_its_word_once_is_named(two_sense_words, tmp_path, row):
+def test_a_row_without_its_word_once_is_named(script, tmp_path, row):
     (tmp_path / "list.tsv").write_text(f"word\tsense\tsentence\n{row}\n", encoding="utf-8")
     with pytest.raises(TextError, match=r"list\.tsv:2: no word, sense and sentence"):
-        two_sense_words.read_list(tmp_path / "list.tsv")
+        script.read_list(tmp_path / "list.tsv")
 
 
-def test_the_bundled_model_is_measured_by_layer(two_sense_words, capsys):
-    assert two_sense_words.main(["--model", "small-en"]) == 0
+def test_the_bundled_model_is_measured_by_layer(script, capsys):
+    assert script.main(["--model", "small-en"]) == 0
     header, _, row = capsys.readouterr().out.splitlines()
     assert header.split("|")[1:4] == [" model ", " layer 1 ", " layer 2 "]
     assert all(40 < float(cell) < 100 for cell in row.split("|")[2:4])
@@ -63,7 +57,7 @@ def test_the_bundled_model_is_measured_by_layer(two_sense_words, capsys):
         (b"bank\tmoney\tcaf\xe9 bank\n", r"not valid UTF-8 \(byte 34\)"),
     ],
 )
-def test_a_list_that_compares_nothing_is_refused(two_sense_words, tmp_path, rows, message):
+def test_a_list_that_compares_nothing_is_refused(script, tmp_path, rows, message):
     (tmp_path / "list.tsv").write_bytes(b"word\tsense\tsentence\n" + rows)
     with pytest.raises(TextError, match=message):
-        two_sense_words.read_list(tmp_path / "list.tsv")
+        script.read_list(tmp_path / "list.tsv")
