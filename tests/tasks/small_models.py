@@ -1,5 +1,6 @@
 """Small models of the built-in tasks, and examples for each of them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,9 @@ MODELS = {
     ),
     "srl": (
         RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3),
-        [RoleSentence(SEE, [Proposition((1, 2), [(0, 1, "A"), (1, 2, "V")])], [(1, 2)])],
+        [RoleSentence(SEE, [Proposition((1, 2), [(0, 1, "A"), (1, 2, "V")])], [(1, 2)]),
+         RoleSentence(ANNA, predicates=[]),
+         RoleSentence(BARK, [Proposition((1, 2), [(1, 2, "V")]), Proposition((2, 3), [(0, 1, "B")])], [(1, 2)])],
     ),
     "squad": (
         Reader, ReaderSettings(hidden_size=4, character_filters=5),
@@ -77,7 +80,7 @@ MODELS = {
         Resolver, ResolverSettings(
             hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3, mention_loss=1.0
         ),
-        [DOCUMENT],
+        [DOCUMENT, DOCUMENT.window(1, 2)],
     ),
 }  # fmt: skip
 """Of each task: its model's class, settings of that, and labelled examples."""
@@ -95,6 +98,11 @@ def small_model(task: str, tokens: TokenRepresentation, seed: int = 0) -> TaskMo
     kind, settings, _ = MODELS[task]
     torch.manual_seed(seed)
     return kind(settings, VOCABULARY, tokens).eval()
+
+
+def rounded(predictions):
+    """To four digits, so that sums in another order give the same."""
+    return json.loads(json.dumps(predictions, default=vars), parse_float=lambda digits: round(float(digits), 4))
 
 
 def saved_tagger(sentences, bilm_folder: Path | None = None, static=None, seed=0, **tokens):

@@ -15,6 +15,7 @@ from tests.tasks.small_models import (
     SEE,
     STATIC,
     VOCABULARY,
+    rounded,
     saved_tagger,
     small_model,
     small_tokens,
@@ -59,20 +60,16 @@ def test_of_equal_models_it_is_one_of_them(task):
     alone = model.predict(examples)
     assert alone == Ensemble([model]).predict(examples)
     together = Ensemble([model, deepcopy(model), deepcopy(model)]).predict(examples)
-    assert _rounded(alone) == _rounded(together)
+    assert rounded(alone) == rounded(together)
 
 
 @torch.no_grad()
 def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
     examples = EXAMPLES[task]
     models = [model_of(task, seed) for seed in (1, 2, 3)]
-    assert _rounded(Ensemble(models).predict(examples)) == _rounded(Ensemble(models[::-1]).predict(examples))
+    assert rounded(Ensemble(models).predict(examples)) == rounded(Ensemble(models[::-1]).predict(examples))
     found = [model.predict(examples) for model in models]
     assert found[0] != found[1], "the models agree, so this shows nothing"
-
-
-def _rounded(predictions):
-    return json.loads(json.dumps(predictions, default=vars), parse_float=lambda digits: round(float(digits), 4))
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.tasks.small_models import MODELS, STATIC, small_model, small_tokens
+from tests.tasks.small_models import MODELS, STATIC, rounded, small_model, small_tokens
 
 from elmo.errors import ConfigError
 from elmo.tasks.registry import find
@@ -45,6 +45,21 @@ def test_every_learned_weight_has_a_gradient(task):
     (model.train().loss(examples) + model.tokens.penalty()).backward()
     for name, weight in model.named_parameters():
         assert (weight.grad is not None) == weight.requires_grad, name
+
+
+@torch.no_grad()
+def test_each_example_has_the_same_answer_in_any_batch(task):
+    model, examples = task
+    alone = [model.predict([example])[0] for example in examples]
+    assert rounded(model.predict(examples)) == rounded(alone)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in ("pos", "srl")])  # of tokens, of predicates
+def test_the_loss_is_the_mean_of_the_examples(name):
+    model, examples = small_model(name, small_tokens(static=STATIC)), MODELS[name][2]
+    alone = torch.stack([model.loss([example]) for example in examples])
+    torch.testing.assert_close(model.loss(examples), alone.mean())
 
 
 def test_dropout_is_off_outside_of_training(task):

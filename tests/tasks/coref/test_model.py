@@ -1,11 +1,10 @@
 """The coreference model: every weight learns, and documents of any length are resolved in bounded memory."""
 
-import numpy as np
 import pytest
 import torch
+from tests.tasks.small_models import static_of
 
 from elmo.errors import ConfigError
-from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import CorefSettings, Document, ResolverSettings
 from elmo.tasks.coref.model import Resolver
 from elmo.tasks.coref.task import TASK
@@ -24,25 +23,14 @@ DOCUMENT = Document(
 
 @pytest.fixture
 def build(tiny_bilm):
-    def build(resolver=SMALL, train_words=(), **tokens):
-        settings = TokenSettings(**{"encoder": "none", **tokens})
-        frozen = None if settings.encoder == "none" else FrozenLayers(tiny_bilm)
-        vectors = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
-        static = {"static": StaticVectors(("Anna", "dog"), vectors)}
+    def build(resolver=SMALL, train_words=(), encoder="none", **tokens):
+        settings = TokenSettings(encoder=encoder, **tokens)
+        frozen = None if encoder == "none" else FrozenLayers(tiny_bilm)
         torch.manual_seed(0)
-        vocabulary = {"characters": list("Anadog")[:4], "genres": ["nw", "bn"]}
-        return Resolver(resolver, vocabulary, TokenRepresentation(settings, TokenSources(frozen, static, train_words)))
+        tokens = TokenRepresentation(settings, TokenSources(frozen, static_of(["Anna", "dog"]), train_words))
+        return Resolver(resolver, {"characters": list("Anad"), "genres": ["nw", "bn"]}, tokens)
 
     return build
-
-
-@torch.no_grad()
-def test_a_documents_clusters_do_not_depend_on_its_batch(build):
-    model = build().eval()
-    other = DOCUMENT.window(1, 2)
-    together, alone = model.predict([DOCUMENT, other]), [model.predict([one])[0] for one in (DOCUMENT, other)]
-    assert together == alone
-    torch.testing.assert_close(model.loss([DOCUMENT, other]), sum(model.loss([one]) for one in (DOCUMENT, other)) / 2)
 
 
 @torch.no_grad()

@@ -2,12 +2,12 @@
 
 import json
 import random
-import re
 import shlex
 import unicodedata
 from pathlib import Path
 
 import pytest
+from tests.tasks.test_pages import commands
 
 from elmo.cli.main import main
 from elmo.tasks.coref.conll import write_conll
@@ -137,9 +137,7 @@ def test_singletons_are_written_when_mentions_are_taught(files, capsys):
 
 
 def test_every_command_of_the_page_runs(files, monkeypatch):
-    page = Path(__file__).resolve().parents[3] / "docs" / "tasks" / "coref.md"
-    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    lines = commands("coref")
     assert len(lines) >= 5
     (files / "text.txt").write_text("Anna smiled. She slept.\n", encoding="utf-8")
     monkeypatch.chdir(files)

@@ -32,13 +32,6 @@ def test_every_learned_weight_has_a_gradient_between_the_layers_too(bilm):
         assert (parameter.grad is not None) == parameter.requires_grad, name
 
 
-def test_the_loss_is_a_sentence_on_average_and_padding_plays_no_part():
-    model = tagger().eval()
-    single = torch.stack([model.loss([example]) for example in EXAMPLES])
-    torch.testing.assert_close(model.loss(EXAMPLES), single.mean())
-    assert single[1] == 0
-
-
 def test_elmo_between_the_layers_is_read_by_the_second_one(bilm):
     model = tagger(bilm, placement="between").eval()
     first, second = (layer[0] for layer in model.bilstm.layers)

@@ -113,17 +113,6 @@ def test_every_stage_and_gradient_equals_the_originals(golden_arrays, name, dtyp
         torch.testing.assert_close({name: one.grad for name, one in model.named_parameters()}, gradients, **near)
 
 
-@pytest.mark.parametrize("tokens", [{}, {"encoder": "elmo"}, {"encoder": "elmo", "placement": "both"},
-                                    {"encoder": "elmo", "placement": "output"}])  # fmt: skip
-@torch.no_grad()
-def test_a_pair_has_the_same_logits_in_any_batch(build, tokens):
-    model = build(**tokens).eval()
-    together = model(PAIRS)
-    assert torch.isfinite(together).all()
-    for pair, logits in zip(PAIRS, together, strict=True):
-        torch.testing.assert_close(model([pair])[0], logits, rtol=1e-5, atol=1e-6)
-
-
 @torch.no_grad()
 def test_hidden_premises_change_nothing(build):
     model = build(EntailmentSettings(hidden_size=8, premises="hide")).eval()

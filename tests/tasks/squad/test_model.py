@@ -5,16 +5,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tasks.small_models import small_model, small_tokens
+from tests.tasks.small_models import small_model, small_tokens, static_of
 
-from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import TokenSettings
 from elmo.tasks.squad.data import Answer, Question
 from elmo.tasks.squad.model import Reader, best_spans, padded_width
 from elmo.tasks.squad.task import TASK
 from elmo.tasks.squad.tokens import ReaderSettings, SquadSettings, tokenized
-from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 
 def test_widths_are_at_most_an_eighth_more_and_eight_for_each_doubling():
@@ -49,6 +45,9 @@ PASSAGES = [
 QUESTIONS = ["Where is the house?", "Where?", "How high was it, in feet, at most?"]
 
 
+STATIC = static_of(["Rome", "house"])
+
+
 def examples(**answer):
     texts = zip(QUESTIONS, PASSAGES, strict=True)
     answers = (Answer("", (0, 0)),)
@@ -57,31 +56,13 @@ def examples(**answer):
 
 @pytest.fixture
 def build(tiny_bilm):
-    def build(reader=None, **tokens):
-        settings = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
-        frozen = None if settings.encoder == "none" else FrozenLayers(tiny_bilm)
-        vectors = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
-        static = {"static": StaticVectors(("Rome", "house"), vectors)}
-        representation = TokenRepresentation(settings, TokenSources(frozen, static))
+    def build(reader=None, encoder="none", **tokens):
         torch.manual_seed(0)
-        vocabulary = {"characters": list("Anahouseis")}
-        return Reader(reader or ReaderSettings(hidden_size=4, character_filters=5), vocabulary, representation).eval()
+        reader = reader or ReaderSettings(hidden_size=4, character_filters=5)
+        bilm = None if encoder == "none" else tiny_bilm
+        return Reader(reader, {"characters": list("Anahouseis")}, small_tokens(bilm, STATIC, **tokens)).eval()
 
     return build
-
-
-@pytest.mark.parametrize("placement", ["none", "input", "output", "both"])
-@torch.no_grad()
-def test_a_batch_answers_as_each_question_alone(build, placement):
-    tokens = {} if placement == "none" else {"encoder": "elmo", "placement": placement}
-    reader, questions = build(**tokens), examples()
-    together = reader.predict(questions)
-    alone = [reader.predict([question])[0] for question in questions]
-    assert [answer.text for answer in together] == [answer.text for answer in alone]
-    for one, other in zip(together, alone, strict=True):
-        assert one.probability == pytest.approx(other.probability, rel=1e-4)
-    losses = [reader.loss([question]) for question in questions]
-    torch.testing.assert_close(reader.loss(questions), torch.stack(losses).mean())
 
 
 @pytest.mark.parametrize("placement", ["input", "both"])

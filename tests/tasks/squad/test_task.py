@@ -3,12 +3,12 @@
 import io
 import json
 import random
-import re
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from tests.tasks.test_pages import commands
 
 from elmo.cli.main import main
 
@@ -137,18 +137,8 @@ def test_lines_that_do_not_fit_may_be_skipped(squad_files, run, capsys):
     assert "new.txt:3: not valid UTF-8 (byte 0xF6" in shown.err
 
 
-def test_an_answer_outside_its_passage_ends_with_2_before_anything_is_written(squad_files, capsys):
-    text = (squad_files / "train.json").read_text().replace('"answer_start": 9', '"answer_start": 900')
-    (squad_files / "train.json").write_text(text)
-    assert train(squad_files, "--encoder", "none") == 2
-    assert "outside its passage" in capsys.readouterr().err
-    assert not (squad_files / "run").exists()
-
-
 def test_every_command_of_the_page_runs(squad_files, monkeypatch):
-    page = Path(__file__).resolve().parents[3] / "docs" / "tasks" / "squad.md"
-    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    lines = commands("squad")
     assert len(lines) >= 5
     (squad_files / "questions.txt").write_text("Where?\tAnna lives in Rome.\n", encoding="utf-8")
     monkeypatch.chdir(squad_files)
