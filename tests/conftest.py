@@ -115,7 +115,6 @@ FILES_OF_TORCH = (
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "recorded", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),
-    "static/test_for_words.py",
     "static/test_training.py",
     "weights/native/test_narrow.py",
     "test_docs.py",

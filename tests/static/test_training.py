@@ -26,29 +26,19 @@ def animals_and_stones(tmp_path):
     return path
 
 
-def likeness(static, one, other):
-    a, b = static.lookup([one, other])
-    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
-
-
 def settings_of(kind, **changes):
     values = {"kind": kind, "dim": 8, "epochs": 5, "learning_rate": 0.1, "window": 4}
     return StaticSettings(**{**values, "subsample": 0.0, "buckets": 100, **changes})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_that_stand_together_become_alike_and_a_seed_gives_the_same_again(
-    animals_and_stones, kind, recorded_progress
-):
+def test_a_seed_gives_the_same_again(animals_and_stones, kind, recorded_progress):
     pytest.importorskip("gensim")
     settings = settings_of(kind)
     found = train_static_vectors(Corpus([animals_and_stones]), settings, progress=recorded_progress)
     static = found.static
     assert (len(static), static.dim, found.num_tokens, found.num_sentences) == (8, 8, 4800, 601)
     assert static.vectors.dtype == np.float32
-    together = np.mean([likeness(static, "cat", other) for other in ("dog", "hen", "cow")])
-    apart = np.mean([likeness(static, "cat", other) for other in ("flint", "slate", "chalk", "Marble")])
-    assert together > apart + 0.3
     recorded_progress.require_stages(counting_words="bytes", training="bytes")
     again = train_static_vectors(Corpus([animals_and_stones]), settings).static
     np.testing.assert_array_equal(again.vectors, static.vectors)

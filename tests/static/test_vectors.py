@@ -306,3 +306,24 @@ def test_any_bytes_are_vectors_or_a_text_error(tmp_path_factory, content):
     except TextError:
         return
     assert np.isfinite(found.vectors).all()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return written(tmp_path, b"the 1 2\nof 3 4\ncat 5 6\ndog 7 8\n")
+
+
+@pytest.mark.parametrize(("limit", "words"), [(0, "the of cat dog"), (1, "the cat"), (9, "the of cat dog")])
+def test_a_task_takes_its_words_and_the_files_first_ones(path, limit, words):
+    found = vectors_for_words(path, limit=limit, counts={"Cat": 1, "zebra": 1})
+    assert found.words == tuple(words.split())
+    assert found.lookup(["Cat", "zebra"]).tolist() == [[5, 6], [0, 0]]
+
+
+def test_a_file_that_lacks_a_tasks_words_is_refused_or_it_is_said(path):
+    with pytest.raises(TextError, match="has none of the 2 distinct words of the data"):
+        vectors_for_words(path, limit=1, counts={"고양이": 1, "개": 1})
+    counts = {"the": 4, "dog": 1, "Katze": 3, "hat": 1, "Hund": 2}
+    with pytest.warns(TextWarning, match=r"has no vector for 55% .*, such as 'Katze', 'Hund', 'hat'; they get zeros"):
+        vectors_for_words(path, limit=0, counts=counts)
+    vectors_for_words(path, limit=0, counts={**counts, "the": 5})
