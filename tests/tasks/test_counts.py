@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 
 from elmo.tasks.columns import TaggedSentence
 from elmo.tasks.counts import CountsDisagree, example_counts, score_of, tabulated
-from elmo.tasks.labels import Prediction, classification_scores
 from elmo.tasks.ner.task import TASK, entity_counts, entity_scores
-from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.snli.task import TASK as ENTAILMENT
 
 
 @pytest.mark.parametrize(
@@ -49,15 +46,6 @@ def test_entities_add_up_to_f1(pairs):
         right, extra, missed = (sum(row.get(label, (0, 0, 0))[place] for row in rows) for place in range(3))
         own = scores["per_label"][label]
         assert (own["correct"], own["predicted"], own["gold"]) == (right, right + extra, right + missed)
-
-
-@given(pairs=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=20))
-def test_labels_add_up_to_accuracy(pairs):
-    predictions = [Prediction(label=found, probabilities={}) for _, found in pairs]
-    scores = classification_scores([gold for gold, _ in pairs], [found for _, found in pairs])
-    examples = [SentencePair([], [], gold) for gold, _ in pairs]
-    rows = [ENTAILMENT.counts(*pair) for pair in zip(examples, predictions, strict=True)]
-    assert score_of("accuracy", rows) == pytest.approx(scores["accuracy"])
 
 
 def test_counts_that_dont_give_the_score_are_refused(monkeypatch):

@@ -115,21 +115,6 @@ def test_the_backward_model_is_a_forward_model_of_reversed_sentences(script, fit
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-def test_the_probabilities_after_any_context_sum_to_one(script, fit, order, kind, direction):
-    model = fit(random_sentences(order, 25), order, kind, direction)
-    begin = script.DIRECTIONS[direction]
-    predicted = [index for index in range(len(VOCABULARY)) if index != begin]
-    inside = [VOCABULARY.index(word) for word in ("<UNK>", "a", "b", "c", "d", "never")]
-    for length in range(4):
-        for context in itertools.islice(itertools.product(inside, repeat=length), 0, None, 5):
-            rows = np.array([[begin, *context, word] for word in predicted], dtype=np.int32)
-            last = model.log_probabilities(rows.ravel()).reshape(len(predicted), -1)[:, -1]
-            assert np.exp(last).sum() == pytest.approx(1, abs=1e-12)
-
-
 def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(script, fit):
     # Bigrams: Sa aa ab bE | Sa aE. Words before: a 2 (S, a), b 1, E 2 (b, a): total 5, n1 = 1, n2 = 2, D = 1/5.
     # Counts: Sa 2, aa 1, ab 1, aE 1, bE 1: n1 = 4, n2 = 1, D = 2/3.

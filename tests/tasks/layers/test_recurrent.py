@@ -42,12 +42,11 @@ def test_what_stands_between_is_read_by_the_second_layer():
     torch.testing.assert_close(found, second(torch.cat([first(vectors, mask), between], dim=2), mask))
 
 
-def test_empty_sentences_and_batches_have_no_vectors(bilstm):
-    found = bilstm(torch.randn(2, 3, 3), mask_of(3, 0))
-    assert (found[1] == 0).all()
-    assert found[0].abs().sum() > 0
-    assert bilstm(torch.zeros(0, 0, 3), torch.zeros(0, 0, dtype=torch.bool)).shape == (0, 0, 10)
-    assert bilstm(torch.zeros(2, 0, 3), torch.zeros(2, 0, dtype=torch.bool)).shape == (2, 0, 10)
+@pytest.mark.parametrize("layer", [BiLSTM(4, (2, 3)), BiGRU(4, 3), CoupledLSTM(4, 3)], ids=type)
+def test_empty_sentences_and_batches_have_no_vectors(layer):
+    found = layer(torch.randn(2, 3, 4), mask_of(3, 0))
+    assert (found[1] == 0).all() and found[0].abs().sum() > 0
+    assert layer(torch.zeros(2, 0, 4), mask_of(0, 0)).shape == (2, 0, 6)
 
 
 def test_what_stands_behind_a_row_has_no_gradient(bilstm):
@@ -145,10 +144,6 @@ def test_each_row_equals_torchs_bidirectional_gru_on_it_alone():
         torch.testing.assert_close(found[row, :length], plain(vectors[row : row + 1, :length])[0][0])
 
 
-def test_a_batch_without_tokens_is_no_error_for_a_gru():
-    assert BiGRU(4, 3)(torch.zeros(2, 0, 4), torch.zeros(2, 0, dtype=torch.bool)).shape == (2, 0, 6)
-
-
 LENGTHS = [3, 5, 0, 1]
 
 
@@ -206,9 +201,3 @@ def test_outputs_and_gradients_equal_a_plain_loop(dropout, monkeypatch):
     theirs = torch.autograd.grad(slow, [vectors, *weights], upstream)
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
-
-
-def test_a_batch_without_tokens_is_no_error():
-    layer = CoupledLSTM(4, 3)
-    assert layer(torch.zeros(2, 0, 4), torch.zeros(2, 0, dtype=torch.bool)).shape == (2, 0, 6)
-    assert (layer(torch.ones(2, 3, 4), torch.zeros(2, 3, dtype=torch.bool)) == 0).all()

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from elmo.tasks.ner.task import entity_scores
-from elmo.tasks.tags import spans_of, tags_of
+from elmo.tasks.tags import spans_of
 
 
 def counts_by_walking(gold: list[list[str]], predicted: list[list[str]]) -> tuple[int, int, int]:
@@ -58,14 +58,6 @@ def test_counts_equal_the_shared_tasks_walk_on_random_documents(prefixes, seed):
     assert (found["gold"], found["predicted"], found["correct"]) == expected
     assert found["f1"] == pytest.approx(200 * expected[2] / (expected[0] + expected[1]))
     assert sum(part["correct"] for part in found["per_label"].values()) == expected[2] > 0
-
-
-@pytest.mark.parametrize("scheme", ["iob1", "iob2", "bioul"])
-def test_the_scheme_changes_no_score(scheme):
-    gold = [[(0, 2, "A"), (2, 3, "A"), (4, 5, "B")]]
-    predicted = [[(0, 2, "A"), (2, 4, "A"), (4, 5, "A")]]
-    again = [[spans_of(tags_of(spans, 5, scheme)) for spans in side] for side in (gold, predicted)]
-    assert entity_scores(*again) == entity_scores(gold, predicted)
 
 
 def test_figures_are_percentages_by_hand():
