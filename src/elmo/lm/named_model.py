@@ -52,7 +52,7 @@ def perplexity(
 
     `sentences`: lists of tokens, or strings that are split on whitespace. `model`: as in `Embedder.from_pretrained`.
     `state`: "zero", each sentence by itself, or "carry". `progress`: as for `evaluate` there.
-    The result has `mean`, `forward` and `backward` perplexities, nats per token, and the share of unknown words.
+    Of the result, `of("mean")`, `of("forward")` and `of("backward")` are perplexities, and `to_dict()` has all figures.
     Raises TextError if there is no token, WeightFileError for a model without a softmax.
     """
     checked = checked_sentences(sentences)
