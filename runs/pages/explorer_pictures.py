@@ -57,6 +57,7 @@ def take(page: Page, address: str, state: str, path: Path) -> None:
     """Writes one picture, in 128 colors."""
     page.goto(f"{address}#{state}")
     page.wait_for_selector("#view[data-ready]", timeout=60_000)
+    page.wait_for_selector(".progress:empty", state="attached", timeout=300_000)
     if "view=map" in state:
         page.wait_for_timeout(900)  # the points move into place
         page.hover(".point:not(.mark) >> nth=8", force=True)

@@ -49,7 +49,7 @@ _ANY_WORD = re.compile("|".join(rf"(?:^| ){word} " for word in {word for word, _
 _LICENCES = re.compile(r"public domain|CC0|CC BY(-SA)? [34]\.0|CC BY-SA 3\.0 \(Wikipedia\)|CC BY \(African", re.ASCII)
 _NOT_LICENCES = re.compile(r"NC|ND|copyright|UN records")
 _UNWANTED = re.compile(
-    r"\b(nigger|negro|savage|slut|rape|whore|fuck|shit|bitch)|새끼|병신|씨발|시발|ㅅㅂ|지랄|년아|개같|빨갱이|북괴|쓰레기|망해",
+    r"\b(nigger|negro|savage|slut|rape|whore|fuck|shit|bitch)|새끼|병신|씨발|시발|ㅅㅂ|지랄|년아|개같|빨갱이|북괴|쓰레기|망해|농아라서|볼수|모성으로작품",
     re.I,
 )
 

@@ -1,13 +1,15 @@
 """What ELMo is worth in search: questions and the paragraphs that answer them, each system's order of the paragraphs.
 
-    python runs/quality/retrieval.py --data F ... [--test F ...] [--model MODEL] [--static VECTORS] [-o RECORD]
+    python runs/quality/retrieval.py --data F ... [--test F ...] [--model MODEL] [--static VECTORS]
+        [--encoder NAME[=FILES]] [-o RECORD]
 
 Files are in SQuAD's format (.xz is unpacked). The paragraphs of every second article of --data and their questions are
 the set on which settings are chosen, the others the set that is read once, as is that of each --test file. A question
 has one right paragraph, its own. Systems: random order; BM25 of words or of pairs of letters; vectors of the static
-file and of each layer of the biLM, by the mean of a text's vectors and by `elmo.maxsim`, tokens weighted alike or by
-idf, vectors as they are or without their mean; and BM25 with the best MaxSim of the biLM added. Chosen for each kind:
-layer, weights, mean. Intervals are of 2,000 resamplings of the articles, paired with BM25. Prints Markdown tables.
+file and of each layer of the biLM and of other encoders, by the mean of a text's vectors and by `elmo.maxsim`, tokens
+weighted alike or by idf, vectors as they are or without their mean; and BM25 with the best MaxSim of the biLM added.
+Chosen for each kind: layer, weights, mean. Intervals are of 2,000 resamplings of the articles, paired with BM25. Prints
+Markdown tables.
 """
 
 import argparse
@@ -29,8 +31,10 @@ from elmo import Embedder, maxsim
 from elmo.analysis.neighbors.context_index import unit
 from elmo.analysis.record import begun
 from elmo.disk.json_file import write_json
+from elmo.embed.encoder import Encoder
 from elmo.errors import ElmoError, TextError
 from elmo.static.vectors import vectors_for_words
+from elmo.tasks.tokens.frozen_layers import find_encoder
 from elmo_paper.analysis.measures import between
 
 K1, B = 1.2, 0.75
@@ -258,7 +262,7 @@ def table(data: Collection, made: list[dict[str, Any]], chosen: dict[str, str]) 
     return "\n".join([*lines, ""])
 
 
-def encoders_of(embedder: Embedder, name: str, static: str | None, texts: Sequence[Tokens]) -> dict[str, Vectors]:
+def encoders_of(embedder: Encoder, name: str, static: str | None, texts: Sequence[Tokens]) -> dict[str, Vectors]:
     """Each static file and each layer by its name."""
     found: dict[str, Vectors] = {}
     if static:
@@ -286,6 +290,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--test", nargs="*", type=Path, default=[])
     parser.add_argument("--model", default="small-en")
     parser.add_argument("--static")
+    parser.add_argument("--encoder", action="append", default=[], metavar="NAME[=FILES]", help="beside the biLM")
     parser.add_argument("--questions", type=int, default=300, help="of each set at most")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args(argv)
@@ -302,7 +307,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     tests += [collected(path.parent.name, read_articles(path), split, given.questions) for path in given.test]
     texts = [text for data in (chosen_on, *tests) for text in (*data.paragraphs, *data.questions)]
     name = Path(given.model).name
-    systems = Systems(encoders_of(embedder, name, given.static, texts), name)
+    encoders = encoders_of(embedder, name, given.static, texts)
+    for other, _, files in (one.partition("=") for one in given.encoder):
+        encoders |= encoders_of(find_encoder(other, files, device="cpu"), other, None, texts)
+    systems = Systems(encoders, name)
     chosen = systems.choose(chosen_on)
     sets = []
     for data in tests:

@@ -49,6 +49,13 @@ def test_a_word_broken_at_a_soft_hyphen_is_whole():
     assert found == "The infor\u00admation\u00ad ." and places[[9, 10, 11]].tolist() == [9, 13, 14]
 
 
+def test_marks_without_end_are_composed_in_pieces(monkeypatch):
+    sizes, normalize = [], unicodedata.normalize
+    monkeypatch.setattr("unicodedata.normalize", lambda form, text: sizes.append(len(text)) or normalize(form, text))
+    found, places = composed("a" + "\u0301\u0323" * 500)
+    assert max(sizes) == 65 and len(places) == len(found) + 1 and places[-1] == 1001
+
+
 def test_words_of_a_table_stay_different():
     """Å is one character, a second one that is called Angstrom, and a letter with its ring."""
     assert composed_words(("\u212b", "A\u030a", "한")) == ("\u00c5", "A\u030a", "한")

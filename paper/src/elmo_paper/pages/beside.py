@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from elmo_paper.analysis.encoders import BILM
 from elmo_paper.analysis.record import Record
 from elmo_paper.pages.records import LINK, Folders
+from elmo_paper.pages.tables import with_interval
 from elmo_paper.systems import TITLES
 
 _PROBES = {
@@ -12,6 +13,11 @@ _PROBES = {
     "names-gum": ("names, GUM: F1 of tokens", "name_f1"),
     "names-wnut17": ("names, WNUT-17: F1 of tokens", "name_f1"),
     "names-btc": ("names, Broad Twitter Corpus: F1 of tokens", "name_f1"),
+}
+_TAGGERS = {
+    "names-gum-tagger": "names, GUM: F1 of a tagger",
+    "names-wnut17-tagger": "names, WNUT-17: F1 of a tagger",
+    "names-btc-tagger": "names, Broad Twitter Corpus: F1 of a tagger",
 }
 _SENSES = "nearest use of a two-sense word has its sense, 20 words: %"
 
@@ -26,6 +32,9 @@ def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
             cells = [_best(record, encoder, key) for encoder in (BILM, TITLES["minilm"])]
             train, _, test = record["tokens"]
             yield f"| {what} | {train:,} / {test:,} words | {' | '.join(cells)} | {_link(name)} |"
+    for name, what in _TAGGERS.items():
+        if (folders.analyses / "minilm" / f"{name}.json").is_file():
+            yield f"| {what} | {_tagger(folders.analysis(f'minilm/{name}'))} | {_link(name)} |"
     record = folders.analysis("minilm/two-senses")
     cells = [_most(record, encoder) for encoder in ("small-en", "minilm")]
     yield f"| {_SENSES} | - / {sum(record['sets'].values())} uses | {' | '.join(cells)} | {_link('two-senses')} |"
@@ -38,6 +47,16 @@ def _best(record: Record, encoder: str, key: str) -> str:
         return f"{row[key]:.1f} ({row['interval'][0]:.1f} to {row['interval'][1]:.1f}), {row['layer']}"
     best = max(rows, key=lambda one: one[key])
     return f"{row[key]:.1f}, {row['layer']} (highest on test: {best[key]:.1f}, {best['layer']})"
+
+
+def _tagger(record: Record) -> str:
+    """Of `elmo-paper reproduce bilms`: the share of the training data, both means over seeds, and how much MiniLM's is
+    higher, with an interval over seeds and examples."""
+    _, ours, theirs = (system["test"] for system in record["systems"])
+    claim = next(one for one in reversed(record["claims"]) if one["measured_on"] == "test")
+    gap = with_interval(-claim["difference"], [-end for end in reversed(claim["interval"])], 1)
+    share, examples = record["settings"]["train_share"], record["bootstrap"]["units"]["test"]
+    return f"{share:.0%} / {examples:,} sentences | {ours['mean']:.1f} | {theirs['mean']:.1f}, {gap}"
 
 
 def _most(record: Record, encoder: str) -> str:

@@ -32,6 +32,8 @@ _OTHERS = {**dict.fromkeys("\u2010\u2011\u2012", "-"), "\u2026": "..."}
 
 # In the names of characters that are never drawn but aren't called format characters.
 _INVISIBLE = re.compile("VARIATION SELECTOR|JOINER|FILLER")
+# That one letter is composed with: Python sorts them in quadratic time.
+_MOST_MARKS = 64
 _BROKEN = r"(\u00ad)\s+(?=\w)"
 
 Marks = Mapping[int, str]
@@ -68,7 +70,7 @@ def _composable() -> re.Pattern[str]:
     marks = combining_marks()
     return re.compile(
         f"{_BROKEN}|"
-        f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\x00-\\x7f][{marks}]*|.[{marks}]+"
+        f"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]|[^\\x00-\\x7f][{marks}]{{0,{_MOST_MARKS}}}|.[{marks}]{{1,{_MOST_MARKS}}}"
     )
 
 
