@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from elmo_paper.pages.blocks import filled
-from elmo_paper.pages.records import REPOSITORY, Folders
+from elmo_paper.pages.records import Folders
 from elmo_paper.places import PAPER
 
 SNLI = "SNLI, 17,166 pairs (textual entailment)"
@@ -48,26 +48,6 @@ def summary_of(name: str, folders: Folders) -> dict[str, list[str]]:
         if own.startswith(f"[{name}]"):
             found[claim] = signs
     return found
-
-
-def test_table_7_has_what_an_epoch_did_and_no_verdict_where_the_paper_did_not_tune(folders):
-    (folders.records / "finetuned").mkdir()
-    ratio = {"mean": 0.8, "interval": [0.7, 0.9]}
-    for text, task, name in (("coref", "coref", "OntoGUM"), ("squad-questions", "squad", "new-wiki, questions")):
-        found = {"task": task, "name": name, "perplexity": {"before": 50.0, "after": [39.0, 41.0]}, "ratio": ratio}
-        (folders.records / "finetuned" / f"{text}.json").write_text(json.dumps(found | {"verdict": "agrees"}))
-    _, *rows = made("claims table7", folders)
-    by_data = {row[1]: row[2:] for row in rows}
-    assert by_data["OntoGUM (coreference)"] == [
-        "CoNLL-2012: 92.3, not tuned",
-        "50.0 -> 40.0, x 0.80 [0.70, 0.90]",
-        "**[measured](../paper/records/reproduction/finetuned/coref.json)**",
-    ]
-    assert by_data["new-wiki, questions (question answering)"][::2] == [
-        "SQuAD, questions: 158.2 -> 52.0, x 0.33",
-        "**[agrees](../paper/records/reproduction/finetuned/squad-questions.json)**",
-    ]
-    assert by_data["snli"][-1] == "not measured yet: `elmo-paper finetuned --texts snli`"
 
 
 def test_what_no_record_has_is_not_measured_yet_and_has_its_command(folders):
@@ -119,22 +99,6 @@ def test_a_record_of_fewer_seeds_or_of_another_edition_is_told_apart(folders):
     assert rows[0][5] == "small-en 5"
 
 
-def test_second_test_data_have_a_row_of_their_own(folders):
-    own = stopped(record("reproduction/squad.table1.json"))
-    own["gains"][0]["test"] |= {"difference": 1.5, "interval": [-1.0, 4.0]}
-    own["gains"][0]["second_test"] |= {"difference": 2.5, "interval": [1.0, 4.0]}
-    first_claim, second_claim = own["claims"][-2:]
-    first_claim |= {"verdict": "not decided", "difference": 1.5, "interval": [-1.0, 4.0]}
-    second_claim |= {"verdict": "agrees", "difference": 2.5, "interval": [1.0, 4.0]}
-    (folders.records / "squad.table1.json").write_text(json.dumps(own))
-    first, then, *_ = made("gains", folders)[1:]
-    scores = " -> ".join(f"{system['second_test']['mean']:.1f}" for system in own["systems"])
-    assert first[0] == "new-wiki (question answering)"
-    assert then[0] == "XQuAD, English, by the models of new-wiki (question answering)"
-    assert then[2:4] == [f"{scores} F1", "+2.50 [+1.00, +4.00]"]
-    assert summary_of("Table 1", folders)["ELMo > baseline"][0] == "open (XQuAD: +)"
-
-
 def test_a_system_that_the_page_does_not_know_appears_by_itself(folders):
     own = record("reproduction/snli.table2.json") | {"experiment": "whole"}
     (folders.records / "snli.whole.json").write_text(json.dumps(own))
@@ -144,31 +108,3 @@ def test_a_system_that_the_page_does_not_know_appears_by_itself(folders):
     assert "(reproduction/snli.whole.svg)" in text
     assert "speed" not in text
     assert "top layer alone > baseline" in summary_of("whole", folders)
-
-
-def test_cove_appears_in_tables_5_and_6_as_soon_as_it_is_measured(folders):
-    own = record("analysis/wsd-small-en.json")
-    _, *rows = made("layers table5", REPOSITORY)
-    layer = next(one for one in own["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 1"))
-    low = [value - 20 for value in layer["minus_first_sense"]]
-    without = [one for one in own["systems"] if not one["encoder"].startswith("CoVe")]
-    own["systems"] = [*without, layer | {"encoder": "CoVe", "layer": "layer 2", "minus_first_sense": low}]
-    (folders.analyses / "wsd-small-en.json").write_text(json.dumps(own))
-    rows = {row[0]: row[1:] for row in made("layers table5", folders)}
-    assert rows["CoVe, layer 2"] == ["64.7", f"{layer['sets']['all']['f1']:.1f}"]
-    assert rows["CoVe, layer 1"] == ["59.4", "not measured yet"]
-    claims = {row[0]: row[-1] for row in made("claims table5", folders)}
-    assert claims["layer 2 is better than CoVe"] == "**[agrees](../paper/records/analysis/wsd-small-en.json)**"
-    assert summary_of("Table 5", folders)["layer 2 > CoVe"] == ["+"]
-
-
-def test_a_baseline_that_was_still_rising_is_told_in_place_of_a_verdict(folders):
-    own = stopped(record("reproduction/srl.table2.json"))
-    baseline, *_ = own["systems"]
-    baseline["best_epochs"] = [3, len(baseline["curves"][1]), 4]
-    (folders.records / "srl.table2.json").write_text(json.dumps(own))
-    verdicts = {row[0]: row[-1] for row in made("claims table2", folders) if "EWT" not in row[0]}
-    told = "**: the baseline's best epoch is its last (3, 16, 4 of 16)"
-    assert verdicts["the top layer alone beats the baseline"].endswith(told)
-    assert "no verdict" not in verdicts["all layers (lambda 1) beat the top layer alone"]
-    assert summary_of("Table 2", folders)["top layer alone > baseline"][2] == "short"

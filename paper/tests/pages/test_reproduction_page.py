@@ -76,22 +76,6 @@ def test_what_is_withdrawn_stays_withdrawn():
     assert "Test scores were known when settings were chosen" in text
 
 
-def test_scores_of_twice_the_epochs_stand_below_those_of_the_same_seed(tmp_path, folders):
-    record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
-    (tmp_path / "ner.table1.json").write_text(json.dumps(record))
-    assert filled("<!-- longer -->\n<!-- end -->", folders) == "<!-- longer -->\nNo record yet.\n<!-- end -->"
-    longer = record | {"seeds": [2], "settings": record["settings"] | {"epochs": 100}}
-    for system, score in zip(longer["systems"], (60.0, 61.5), strict=True):
-        system["dev"] = {"scores": [score]}
-        del system["test"]
-    (tmp_path / "ner-longer.table1.json").write_text(json.dumps(longer))
-    *_, few, many, _ = filled("<!-- longer -->\n<!-- end -->", folders).splitlines()
-    record = json.loads((places.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
-    scores = [f"{system['dev']['scores'][1]:.2f}" for system in record["systems"]]
-    assert [cell.strip() for cell in few.split("|")][3:7] == ["2", "50", *scores]
-    assert [cell.strip() for cell in many.split("|")][3:8] == ["2", "100", "60.00", "61.50", "+1.50"]
-
-
 def test_a_block_of_the_page_may_name_its_sections(tmp_path, folders):
     record = places.RECORDS / "ner.table1.json"
     shutil.copy(record, tmp_path / "wnut17.table1.json")

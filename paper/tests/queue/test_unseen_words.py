@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from elmo.tasks.train.task_data import TaskData
-from elmo_paper.pages.blocks import filled
-from elmo_paper.pages.records import Folders
 from elmo_paper.queue import unseen_words
 
 SENTENCES = [["a", "b"], ["a", "x"], ["b"], ["y"], ["a", "a"], ["b", "z"]]
@@ -94,15 +92,3 @@ def test_a_group_of_few_examples_makes_no_record(tmp_path: Path, monkeypatch):
     assert found["data"] == {"test": {"groups": {}}}
     assert (found["hashes"], found["systems"]) == ({"test": "d097"}, [system])
     assert found["date"] and found["machine"] and "commit" in found
-
-
-def test_the_page_shows_both_groups(compared, tmp_path: Path):
-    right = [[1, 0, 1, 0, 1, 0], [1, 0, 1, 1, 1, 0]]
-    data = {"test": compared({"baseline": right, "elmo": [[1] * 6, [1] * 6]})}
-    record = {"task": "ner", "name": "towns", "metric": "f1", "seeds": [1, 2], "data": data}
-    (tmp_path / "ner.unseen.json").write_text(json.dumps(record))
-    lines = filled("<!-- unseen -->\n<!-- end -->", Folders(tmp_path, tmp_path)).splitlines()
-    cells = [[cell.strip() for cell in line.split("|")] for line in lines[3:5]]
-    assert cells[0][3:6] == ["all known", "3", "100.00 \u00b1 0.00"]
-    assert cells[1][3:7] == ["a new one", "3", "16.67 \u00b1 23.57", "100.00 \u00b1 0.00"]
-    assert cells[1][7].startswith("+83.33 [") and cells[1][8].startswith("+83.33 [")
