@@ -107,7 +107,7 @@ INLINE void store_some(float *to, Floats value, int64_t there) {
 /* The inputs' share of one panel's gates, from row `before` of the piece on. Panel by panel, so that no two rows lie a
  * power of two apart, where they would share a few lines of the cache. */
 INLINE float *gates_ahead(const Work *work, int64_t panel, int64_t before) {
-    return work->gates + ((panel - work->first) * work->rows * work->ahead + before) * PANEL;
+    return work->gates + ((panel - work->first) * work->piece + before) * PANEL;
 }
 
 /* One row's new state, this thread's columns of it, and the output. */
@@ -368,14 +368,17 @@ static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const 
 }
 
 /* The gates' inputs from this step's inputs, or from those of as many steps as make the products worth while. */
-static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *work, int64_t step, int64_t done) {
-    int64_t count = 0, groups = layer->input.groups;
-    for (int64_t t = step; t < run->steps && t < step + work->ahead; t++) count += run->alive[t];
+static Rows KIND(begin_piece)(const Layer *layer, const Run *run, Work *work, int64_t step, int64_t done) {
+    int64_t count = run->alive[step], groups = layer->input.groups;
+    work->ahead = count < elmo_enough_rows(layer);
+    work->next = step + 1;
+    for (int64_t *t = &work->next; work->ahead && *t < run->steps && count + run->alive[*t] <= work->piece; ++*t)
+        count += run->alive[*t];
     for (int64_t row = 0; row < count; row++)
         work->input_scales[row] = CONVERT(run->inputs + run->places[done + row] * run->input_stride, layer->dim, groups,
                                           work->inputs + row * groups * ROW_WORDS);
     Rows inputs = {work->inputs, groups * ROW_WORDS, work->input_scales};
-    if (work->ahead == 1) return inputs; /* many rows: multiplied panel by panel, where they stay in the cache */
+    if (!work->ahead) return inputs; /* many rows: multiplied panel by panel, where they stay in the cache */
     for (int64_t panel = work->first; panel < work->last; panel++) {
         Start start = {layer->bias + PANEL * panel, 0};
         KIND(product)
@@ -388,11 +391,11 @@ static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *wo
 /* One step's cells, and o * tanh(c) in run->made. `before`: rows of the piece before this step. */
 static void KIND(cells)(const Layer *layer, const Run *run, const Work *work, Rows inputs, Rows hidden, int64_t rows,
                         int64_t before) {
-    const Packed *gate_weights = work->ahead == 1 ? &layer->input : &layer->recurrent;
+    const Packed *gate_weights = work->ahead ? &layer->recurrent : &layer->input;
     const uint32_t *first_of_projection = panel_of(&layer->projection, work->first_out);
     for (int64_t panel = work->first; panel < work->last; panel++) {
-        float *place = work->ahead == 1 ? work->gates : gates_ahead(work, panel, before);
-        if (work->ahead == 1) KIND(product)
+        float *place = work->ahead ? gates_ahead(work, panel, before) : work->gates;
+        if (!work->ahead) KIND(product)
         (&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
          panel_of(&layer->recurrent, panel), place, PANEL);
         const uint32_t *next = panel + 1 < work->last ? panel_of(gate_weights, panel + 1) : first_of_projection;
@@ -413,7 +416,7 @@ static void KIND(project)(const Layer *layer, const Run *run, const Work *work, 
                  places[row]);
         return;
     }
-    const uint32_t *first_of_gates = panel_of(work->ahead == 1 ? &layer->input : &layer->recurrent, work->first);
+    const uint32_t *first_of_gates = panel_of(work->ahead ? &layer->recurrent : &layer->input, work->first);
     Rows made = KIND(factors)(run->made, cells, rows, cells, layer->projection.groups, work->made, work->made_scales);
     for (int64_t panel = work->first_out; panel < work->last_out; panel++) {
         const uint32_t *next = panel + 1 < work->last_out ? panel_of(&layer->projection, panel + 1) : first_of_gates;
@@ -439,7 +442,7 @@ static void KIND(run_layer)(const Layer *layer, const Run *run) {
         elmo_meet(run); /* the whole state of the step before is there */
         Rows hidden =
             KIND(factors)(run->hidden, size, rows, size, layer->recurrent.groups, work.hidden, work.hidden_scales);
-        if (step % work.ahead == 0) {
+        if (step == work.next) {
             inputs = KIND(begin_piece)(layer, run, &work, step, done);
             before = 0;
         }

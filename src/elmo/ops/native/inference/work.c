@@ -15,22 +15,22 @@ void WakeByAddressAll(void *address);
 #endif
 
 /* With few rows the inputs of several steps share a product, or its weights would be read too often. What that costs is
- * keeping the gates of those steps: it pays for more rows the more there is to read for each of them (measured: 25 rows
- * of 512 groups, 7 of 128). */
-static int64_t steps_ahead(const Layer *layer, int64_t rows) {
-    int64_t enough = layer->input.groups / 20;
-    enough = enough < 7 ? 7 : enough > 25 ? 25 : enough;
-    int64_t piece = enough < 12 ? 24 : 2 * enough;
-    return rows >= enough ? 1 : piece / (rows > 0 ? rows : 1);
+ * keeping the gates of those steps: it pays for more rows the more there is to read for each of them. */
+int64_t elmo_enough_rows(const Layer *layer) {
+    int64_t enough = layer->input.groups / 10;
+    return enough < 7 ? 7 : enough > 25 ? 25 : enough;
 }
 
 Work elmo_divided(const Layer *layer, const Run *run) {
-    int64_t most = run->steps ? run->alive[0] : 0, panels = layer->recurrent.panels, out = layer->projection.panels;
+    int64_t most = run->steps ? run->alive[0] : 0, enough = elmo_enough_rows(layer);
+    int64_t panels = layer->recurrent.panels, out = layer->projection.panels;
     Work work = {panels * run->rank / run->team,
                  panels * (run->rank + 1) / run->team,
                  out * run->rank / run->team,
                  out * (run->rank + 1) / run->team,
-                 steps_ahead(layer, most),
+                 enough < 12 ? 24 : 2 * enough,
+                 0,
+                 0,
                  most,
                  NULL,
                  NULL,
@@ -41,10 +41,10 @@ Work elmo_divided(const Layer *layer, const Run *run) {
                  NULL,
                  NULL,
                  NULL};
-    int64_t piece = most * work.ahead;
+    int64_t piece = most > work.piece ? most : work.piece;
     /* 64-byte lines first, so that none of these rows is split between two. */
     work.gates = (float *)(((uintptr_t)run->work + 63) & ~(uintptr_t)63);
-    work.projected = work.gates + (work.ahead == 1 ? most * 64 : piece * 64 * panels);
+    work.projected = work.gates + (most > work.piece * panels ? most : work.piece * panels) * 64;
     work.cell = work.projected + most * 64;
     work.inputs = (uint32_t *)(work.cell + most * 16 * panels);
     work.hidden = work.inputs + piece * layer->input.groups * MOST_ROW_WORDS;

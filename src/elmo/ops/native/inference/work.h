@@ -6,7 +6,9 @@
 
 typedef struct {
     int64_t first, last, first_out, last_out; /* this thread's panels of the gates and of the projection */
-    int64_t ahead;                            /* steps whose inputs go through their product together */
+    int64_t piece;                            /* rows whose inputs go through their product together, at most */
+    int64_t next;                             /* the step at which the next piece begins */
+    int64_t ahead;                            /* 1: this piece's inputs were multiplied before its first step */
     int64_t rows;                             /* at the first step, the most there are */
     uint32_t *inputs, *hidden, *made;
     float *input_scales, *hidden_scales, *made_scales, *gates, *projected, *cell;
@@ -22,6 +24,9 @@ typedef struct {
 EncoderWork elmo_encoder_divided(const Encoder *encoder, char *room);
 
 Work elmo_divided(const Layer *layer, const Run *run);
+
+/* Rows from which on each step multiplies its own inputs. */
+int64_t elmo_enough_rows(const Layer *layer);
 
 /* Waits until the whole team is here. */
 void elmo_meet(const Run *run);
