@@ -105,9 +105,7 @@ def _losses(run: Path) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_two_ranks_find_what_one_process_finds(
-    data: TrainingData, recipe: PretrainConfig, on_ranks: Workers, variant: str
-) -> None:
+def test_two_ranks_find_what_one_process_finds(data, recipe, on_ranks, variant):
     config = replace(recipe, **VARIANTS[variant])  # three rows: one for the first rank, two for the second
     alone = Trainer(config, data)
     expected = [alone.step() for _ in range(6)]
@@ -121,9 +119,7 @@ def test_two_ranks_find_what_one_process_finds(
         assert shape == list(tensors_of(alone)[name].shape)
 
 
-def test_gradients_sent_as_bfloat16_change_the_losses_little(
-    data: TrainingData, recipe: PretrainConfig, on_ranks: Workers
-) -> None:
+def test_gradients_sent_as_bfloat16_change_the_losses_little(data, recipe, on_ranks):
     config = replace(recipe, reduce_dtype="bfloat16")
     alone = Trainer(config, data)
     expected = [alone.step().loss for _ in range(6)]
@@ -133,7 +129,7 @@ def test_gradients_sent_as_bfloat16_change_the_losses_little(
     assert one["weights"] == other["weights"]
 
 
-def test_more_ranks_than_rows_are_refused(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+def test_more_ranks_than_rows_are_refused(data, recipe, tmp_path):
     with pytest.raises(ConfigError, match="batch_size must be at least 4: a row for each process .got 3"):
         train(data, tmp_path / "run", recipe, ranks=Ranks(3, 4))
     assert not (tmp_path / "run").exists()
@@ -142,9 +138,7 @@ def test_more_ranks_than_rows_are_refused(data: TrainingData, recipe: PretrainCo
     assert {block.stop - block.start for block in blocks} == {2, 3}
 
 
-def test_a_run_goes_on_with_another_number_of_ranks(
-    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, on_ranks: Workers, typed: list[str], monkeypatch
-) -> None:
+def test_a_run_goes_on_with_another_number_of_ranks(data, recipe, tmp_path, on_ranks, typed, monkeypatch):
     train(data, tmp_path / "whole", recipe)
     expected = _losses(tmp_path / "whole")
     begin = [*typed, "--quiet", "--resume-if-begun"]
@@ -169,9 +163,7 @@ def _progress(run: RunFolder) -> dict[str, Any]:
     return json.loads((run.latest / "progress.json").read_text())
 
 
-def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
-    data: TrainingData, tmp_path: Path, on_ranks: Workers, typed: list[str]
-) -> None:
+def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(data, tmp_path, on_ranks, typed):
     whole = [*typed[:-1], str(tmp_path / "whole"), "--quiet"]
     assert [one["code"] for one in on_ranks(2, "command", argv=whole, fault={})] == [0, 0]
     stopped = on_ranks(2, "command", argv=[*typed, "--quiet"], fault={"kind": "signal", "rank": 0, "step": 5})
@@ -189,9 +181,7 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
     assert "resumed at step 5 by 2 processes" in log
 
 
-def test_ranks_fine_tune_as_one_process_does(
-    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, on_ranks: Workers
-) -> None:
+def test_ranks_fine_tune_as_one_process_does(data, recipe, tmp_path, on_ranks):
     model = train(data, tmp_path / "old", replace(recipe, max_steps=3)).model
     old = tmp_path / "old.txt"
     old.write_text("the cat sat on the log\n", encoding="utf-8")
@@ -213,14 +203,14 @@ def test_ranks_fine_tune_as_one_process_does(
             assert found[1][moment][text] == pytest.approx(figures, rel=1e-5)
 
 
-def test_a_signal_to_one_rank_in_an_evaluation_stops_all(on_ranks: Workers, typed: list[str], tmp_path: Path) -> None:
+def test_a_signal_to_one_rank_in_an_evaluation_stops_all(on_ranks, typed, tmp_path):
     found = on_ranks(2, "command", argv=[*typed, "--quiet"], fault={"kind": "evaluation", "rank": 1})
     assert [one["code"] for one in found] == [75, 75]
     assert RunFolder(tmp_path / "run").latest.name == "step-00000004"
     assert [one["code"] for one in on_ranks(2, "command", argv=[*typed, "--resume", "--quiet"], fault={})] == [0, 0]
 
 
-def test_no_number_on_one_rank_stops_or_skips_on_all(on_ranks: Workers, typed: list[str], tmp_path: Path) -> None:
+def test_no_number_on_one_rank_stops_or_skips_on_all(on_ranks, typed, tmp_path):
     fault = {"kind": "nan", "rank": 1, "step": 5}
     found = on_ranks(2, "command", argv=[*typed, "--quiet"], fault=fault)
     assert [one["code"] for one in found] == [1, 1]
@@ -234,7 +224,7 @@ def test_no_number_on_one_rank_stops_or_skips_on_all(on_ranks: Workers, typed: l
     assert all(math.isfinite(loss) for loss in _losses(tmp_path / "skipping").values())
 
 
-def test_a_rank_that_hangs_ends_the_others_after_the_timeout(on_ranks: Workers, typed: list[str]) -> None:
+def test_a_rank_that_hangs_ends_the_others_after_the_timeout(on_ranks, typed):
     argv = [*typed, "--quiet", "--peer-timeout", "1.5"]
     first, second = on_ranks(2, "command", argv=argv, fault={"kind": "hang", "rank": 1, "step": 3})
     assert first["code"] == second["code"] == 1
@@ -243,7 +233,7 @@ def test_a_rank_that_hangs_ends_the_others_after_the_timeout(on_ranks: Workers, 
     assert first["seconds"] < second["seconds"]
 
 
-def test_what_fails_on_the_first_rank_is_told_once(on_ranks: Workers, typed: list[str], tmp_path: Path) -> None:
+def test_what_fails_on_the_first_rank_is_told_once(on_ranks, typed, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "notes.txt").write_text("mine")
     first, second = on_ranks(2, "command", argv=typed, fault={})
@@ -252,21 +242,21 @@ def test_what_fails_on_the_first_rank_is_told_once(on_ranks: Workers, typed: lis
     assert second["told"] == ""
 
 
-def test_what_fails_on_every_rank_is_told_with_the_rank(on_ranks: Workers, typed: list[str], tmp_path: Path) -> None:
+def test_what_fails_on_every_rank_is_told_with_the_rank(on_ranks, typed, tmp_path):
     found = on_ranks(2, "command", argv=[*typed[:2], "--data", str(tmp_path / "nowhere"), *typed[4:]], fault={})
     for rank, one in enumerate(found):
         assert one["code"] == 2
         assert one["told"].startswith(f"rank {rank} of 2: {tmp_path / 'nowhere'} is not prepared data")
 
 
-def test_weights_that_no_longer_agree_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_no_longer_agree_are_noticed(monkeypatch):
     reported = torch.tensor([[0.5, 0, 3.0], [0.5000001, 0, 3.0]], dtype=torch.float64)
     monkeypatch.setattr(Ranks, "gather", lambda self, values: reported)
     with pytest.raises(RanksDiffer, match=r"step 6: the ranks' gradients had the norms \[0.5, 0.5000001\]"):
         Reduction(Ranks(0, 2)).add_up(7, {"forward": torch.tensor(3.0)}, {})
 
 
-def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_process_sends_nothing(monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     gradients = {"head.bias": RowGradient(torch.tensor([1, 4]), torch.ones(2)), "bilm.x": torch.ones(3)}
     with joined("cpu") as ranks:
@@ -281,7 +271,7 @@ def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not torch.distributed.is_initialized()
 
 
-def test_variables_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_that_make_no_sense_are_named(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "two")
     with pytest.raises(ConfigError, match="WORLD_SIZE must be .*got 'two'"), joined("cpu"):
         pass
@@ -304,9 +294,7 @@ def test_variables_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch)
         ("4", True, False),
     ],
 )
-def test_processes_share_the_cores_unless_the_number_of_threads_is_set(
-    monkeypatch: pytest.MonkeyPatch, given: str | None, torchrun: bool, shared: bool
-) -> None:
+def test_processes_share_the_cores_unless_the_number_of_threads_is_set(monkeypatch, given, torchrun, shared):
     for name, value in (("OMP_NUM_THREADS", given), ("TORCHELASTIC_RUN_ID", "none" if torchrun else None)):
         monkeypatch.delenv(name, raising=False)
         if value is not None:
@@ -318,7 +306,7 @@ def test_processes_share_the_cores_unless_the_number_of_threads_is_set(
     assert chosen == ([4] if shared else [])
 
 
-def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch):
     messages = []
 
     def gather(self: Ranks, values: list[float]) -> torch.Tensor:
@@ -334,7 +322,7 @@ def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("total", "cuts"), [(7, [0, 3, 7]), (1100, [0, 511, 513, 1024, 1100])])
-def test_dropout_is_the_same_for_a_row_whichever_rank_has_it(total: int, cuts: list[int]) -> None:
+def test_dropout_is_the_same_for_a_row_whichever_rank_has_it(total, cuts):
     values = torch.ones(3, total, 4)
     device = torch.device("cpu")
     whole = RowDropout(0.3, 5, slice(0, total), total, device)
@@ -352,13 +340,13 @@ def test_dropout_is_the_same_for_a_row_whichever_rank_has_it(total: int, cuts: l
         assert draws[0].eq(0).float().mean(dim=(0, 2))[512:1024].mean().item() == pytest.approx(0.3, abs=0.05)
 
 
-def test_dropout_of_few_rows_is_that_of_one_generator() -> None:
+def test_dropout_of_few_rows_is_that_of_one_generator():
     found = RowDropout(0.25, 11, slice(0, 6), 6, torch.device("cpu"))(torch.ones(4, 6, 3))
     kept = torch.rand(4, 6, 3, generator=torch.Generator().manual_seed(11)).ge(0.25)
     assert torch.equal(found, kept / 0.75)
 
 
-def test_processes_started_again_find_each_other_in_a_store_full_of_dead_ones() -> None:
+def test_processes_started_again_find_each_other_in_a_store_full_of_dead_ones():
     store, size, names = torch.distributed.HashStore(), 3, set()
     for late in (None, 0, 1, 2):  # who comes after the others
         with ThreadPoolExecutor(size) as pool:

@@ -61,7 +61,7 @@ OPERATIONS: dict[str, tuple[object, str]] = {
 
 
 def _counted(original: Callable, calls: list[str], fail_at: int) -> Callable:
-    def operation(*arguments, **settings):  # noqa: ANN002, ANN003, ANN202
+    def operation(*arguments, **settings):
         calls.append(str(arguments[0]))
         if len(calls) == fail_at:
             raise OSError(errno.EIO, "the disk says no", str(arguments[0]))
@@ -71,9 +71,7 @@ def _counted(original: Callable, calls: list[str], fail_at: int) -> Callable:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, monkeypatch, name: str
-) -> None:
+def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(data, recipe, run, trainer, monkeypatch, name):
     trainer.step()
     run.save(trainer, keep=2)
     owner, attribute = OPERATIONS[name]
@@ -121,9 +119,7 @@ def small_files(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("size", [16, 300, 1000, 3000, 6000])
-def test_a_write_that_does_not_fit_leaves_the_last_checkpoint_and_says_what_is_needed(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, size: int
-) -> None:
+def test_a_write_that_does_not_fit_leaves_the_last_checkpoint_and_says_what_is_needed(data, recipe, run, trainer, size):
     trainer.step()
     first = run.save(trainer, keep=2)
     kept = Trainer(recipe, data)
@@ -139,9 +135,7 @@ def test_a_write_that_does_not_fit_leaves_the_last_checkpoint_and_says_what_is_n
     assert _same(again, kept)
 
 
-def test_too_little_space_is_found_before_anything_is_written(
-    run: RunFolder, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_space_is_found_before_anything_is_written(run, trainer, monkeypatch):
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
     with pytest.raises(OutputError, match=r"step-00000000: not enough disk space\. \d+ bytes are needed, 1000"):
@@ -149,14 +143,14 @@ def test_too_little_space_is_found_before_anything_is_written(
     assert _names(run) == []
 
 
-def test_metrics_that_can_not_be_written_are_an_error_with_the_bytes(run: RunFolder, trainer: Trainer) -> None:
+def test_metrics_that_can_not_be_written_are_an_error_with_the_bytes(run, trainer):
     run.save(trainer, keep=2)
     message = r"metrics.jsonl: can't be written: .*step-00000000.*Free some space"
     with pytest.raises(OutputError, match=message), small_files(10):
         run.record(step=1, loss=0.123456789)
 
 
-def test_the_best_checkpoint_and_the_latest_are_never_removed(run: RunFolder, trainer: Trainer) -> None:
+def test_the_best_checkpoint_and_the_latest_are_never_removed(run, trainer):
     trainer.step()
     best = run.save(trainer, keep=2, is_best=True)
     for _ in range(4):
@@ -171,9 +165,7 @@ def test_the_best_checkpoint_and_the_latest_are_never_removed(run: RunFolder, tr
     assert _names(run) == ["best", "latest", "step-00000001", "step-00000003", "step-00000005"]
 
 
-def test_what_a_killed_process_left_is_cleared(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
-) -> None:
+def test_what_a_killed_process_left_is_cleared(data, recipe, run, trainer):
     trainer.step()
     folder = run.save(trainer, keep=2)
     (run.checkpoints / ".step-00000002.0123456789ab.old").mkdir()
@@ -189,16 +181,14 @@ def test_what_a_killed_process_left_is_cleared(
     assert again.metrics() == [{"step": 1, "loss": 2.0}]
 
 
-def test_killed_before_its_pointer_the_first_checkpoint_counts(run: RunFolder, trainer: Trainer) -> None:
+def test_killed_before_its_pointer_the_first_checkpoint_counts(run, trainer):
     trainer.step()
     folder = run.save(trainer, keep=2)
     (run.checkpoints / "latest").unlink()
     assert run.latest == folder
 
 
-def test_a_run_killed_before_its_recipe_was_written_can_be_started_again(
-    recipe: PretrainConfig, tmp_path: Path
-) -> None:
+def test_a_run_killed_before_its_recipe_was_written_can_be_started_again(recipe, tmp_path):
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "env.json").write_text("{}")
     (tmp_path / "begun" / ".config.json.0123456789ab.unfinished").write_text("{")
@@ -207,7 +197,7 @@ def test_a_run_killed_before_its_recipe_was_written_can_be_started_again(
     assert run.config() == recipe
 
 
-def test_weights_that_are_no_numbers_are_not_saved(run: RunFolder, trainer: Trainer) -> None:
+def test_weights_that_are_no_numbers_are_not_saved(run, trainer):
     good = run.save(trainer, keep=2)
     trainer.step()
     trainer.head.bias.data[0] = float("nan")
@@ -229,18 +219,14 @@ def _replaced_by_a_fifo(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [_flipped, _replaced_by_a_fifo, Path.unlink])
 @pytest.mark.parametrize("name", ["training.safetensors", "progress.json", "model/softmax.safetensors", "sha256.json"])
-def test_a_checkpoint_that_was_changed_is_not_gone_on_from(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, name: str, change: Callable
-) -> None:
+def test_a_checkpoint_that_was_changed_is_not_gone_on_from(data, recipe, run, trainer, name, change):
     trainer.step()
     change(run.save(trainer, keep=1) / name)
     with pytest.raises(WeightFileError, match="the checkpoint is damaged .* Remove that folder"):
         run.restore(Trainer(recipe, data))
 
 
-def test_tensors_of_another_step_are_not_taken_for_this_ones(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
-) -> None:
+def test_tensors_of_another_step_are_not_taken_for_this_ones(data, recipe, run, trainer):
     trainer.step()
     before = run.save(trainer, keep=2)
     trainer.step()
@@ -251,25 +237,21 @@ def test_tensors_of_another_step_are_not_taken_for_this_ones(
         run.restore(Trainer(recipe, data))
 
 
-def test_a_checkpoint_of_another_model_is_refused(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
-) -> None:
+def test_a_checkpoint_of_another_model_is_refused(data, recipe, run, trainer):
     run.save(trainer, keep=2)
     trainer.head.vocabulary = [*trainer.head.vocabulary[:-1], "other"]
     with pytest.raises(ConfigError, match=r"vocabulary is .*, but the checkpoint .* was trained with"):
         run.restore(trainer)
 
 
-def test_a_network_of_another_size_is_refused_with_both_sizes(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
-) -> None:
+def test_a_network_of_another_size_is_refused_with_both_sizes(data, recipe, run, trainer):
     run.save(trainer, keep=2)
     other = replace(recipe, cell_size=recipe.cell_size + 1)
     with pytest.raises(ConfigError, match=f"cell_size is {other.cell_size}, .* trained with {recipe.cell_size},"):
         run.restore(Trainer(other, data))
 
 
-def test_the_log_has_times_and_facts_are_whole(run: RunFolder) -> None:
+def test_the_log_has_times_and_facts_are_whole(run):
     run.log("something happened")
     line = (run.path / "log.txt").read_text(encoding="utf-8")
     assert line.endswith(" something happened\n")

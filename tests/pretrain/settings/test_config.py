@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import asdict
-from typing import Any
 
 import pytest
 
@@ -29,7 +28,7 @@ from elmo.pretrain.step.setup import learning_rate
         ("epochs", 1e300), ("seed", 1 << 63),
     ],
 )  # fmt: skip
-def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: str, value: Any) -> None:
+def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name, value):
     shown = re.escape(repr(value))
     with pytest.raises(ConfigError, match=rf"{name} must be .* \(got {shown}\)") as caught:
         PretrainConfig(**{name: value})
@@ -50,12 +49,12 @@ def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: st
         ({"projection_size": 8192}, "projection_size must be at most cell_size, 4096 .got 8192"),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_settings_that_do_not_go_together_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         PretrainConfig(**settings)
 
 
-def test_a_recipe_written_before_a_setting_existed_is_read_with_what_was_done_then() -> None:
+def test_a_recipe_written_before_a_setting_existed_is_read_with_what_was_done_then():
     """The settings of a run folder of the first version."""
     old = {
         "cell_size": 64, "projection_size": 32, "num_layers": 2, "cell_clip": 3.0, "projection_clip": 3.0,
@@ -75,7 +74,7 @@ def test_a_recipe_written_before_a_setting_existed_is_read_with_what_was_done_th
     )
 
 
-def test_cutoffs_make_clusters_with_ever_narrower_vectors() -> None:
+def test_cutoffs_make_clusters_with_ever_narrower_vectors():
     config = PretrainConfig(softmax="adaptive", softmax_cutoffs=(2000, 10_000), projection_size=128, softmax_divisor=4)
     assert config.softmax_clusters(50_000) == [(8000, 32), (40_000, 8)]
     assert PretrainConfig().softmax_clusters(50_000) == []
@@ -83,22 +82,22 @@ def test_cutoffs_make_clusters_with_ever_narrower_vectors() -> None:
         config.softmax_clusters(10_000)
 
 
-def test_an_unknown_setting_names_its_file_and_the_known_ones() -> None:
+def test_an_unknown_setting_names_its_file_and_the_known_ones():
     with pytest.raises(ConfigError, match=r"run\.toml: unknown setting 'learning_rat'.*learning_rate"):
         PretrainConfig.from_dict({"learning_rat": 1}, "run.toml")
 
 
-def test_settings_survive_json() -> None:
+def test_settings_survive_json():
     config = PretrainConfig(filters=((1, 2), (3, 4)), dropout=0.25, softmax="adaptive", softmax_cutoffs=(5, 9))
     assert PretrainConfig.from_dict(json.loads(json.dumps(asdict(config))), "json") == config
 
 
-def test_a_bad_setting_in_a_file_names_the_file() -> None:
+def test_a_bad_setting_in_a_file_names_the_file():
     with pytest.raises(ConfigError, match=r"run\.toml: dropout must be .* \(got 2\)"):
         PretrainConfig.from_dict({"dropout": 2}, "run.toml")
 
 
-def test_the_rate_rises_stays_and_falls() -> None:
+def test_the_rate_rises_stays_and_falls():
     flat = PretrainConfig(learning_rate=0.2)
     assert learning_rate(flat, 1, 100, 100) == learning_rate(flat, 100, 100, 100) == 0.2
     config = PretrainConfig(learning_rate=1.0, warmup_steps=10, decay="linear")

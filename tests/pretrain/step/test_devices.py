@@ -12,10 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 
-from elmo.corpus.shards import TrainingData
 from elmo.ops import char_cnn
 from elmo.pretrain.ranks import gradients as gradients_module
-from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step import direction
 from elmo.pretrain.step import trainer as trainer_module
 from elmo.pretrain.step.setup import make_optimizer
@@ -72,13 +70,7 @@ def _on_device(trainer: Trainer, elsewhere: Elsewhere) -> Trainer:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_step_mixes_no_devices_and_reads_the_device_once_at_its_end(
-    data: TrainingData,
-    recipe: PretrainConfig,
-    elsewhere: Elsewhere,
-    monkeypatch: pytest.MonkeyPatch,
-    variant: str,
-) -> None:
+def test_a_step_mixes_no_devices_and_reads_the_device_once_at_its_end(data, recipe, elsewhere, monkeypatch, variant):
     # Dropout draws from a generator of the device, which a device that isn't there doesn't have.
     config = replace(recipe, dropout=0.0, **VARIANTS[variant])
     trainer = _on_device(Trainer(config, data), elsewhere)
@@ -97,7 +89,7 @@ def test_a_step_mixes_no_devices_and_reads_the_device_once_at_its_end(
     assert all(part.device == DEVICE for state in trainer.states.values() for part in state)
 
 
-def test_a_mixed_device_and_an_early_read_would_be_noticed(elsewhere: Elsewhere) -> None:
+def test_a_mixed_device_and_an_early_read_would_be_noticed(elsewhere):
     there = elsewhere(torch.ones(3))
     with pytest.raises(Exception, match="same device|convert all Tensors to FakeTensors"):
         there + torch.ones(3)

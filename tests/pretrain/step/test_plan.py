@@ -31,9 +31,7 @@ def _are_equal(one: StepPlan, other: StepPlan) -> bool:
     )
 
 
-def test_the_position_is_that_of_the_next_step_though_its_plan_is_made(
-    config: PretrainConfig, data: TrainingData
-) -> None:
+def test_the_position_is_that_of_the_next_step_though_its_plan_is_made(config, data):
     planner = _planner(config, data)
     plans, positions = [], []
     for number in range(1, 6):
@@ -46,9 +44,7 @@ def test_the_position_is_that_of_the_next_step_though_its_plan_is_made(
         assert _are_equal(again.take(number), plans[number - 1])
 
 
-def test_a_step_done_again_reads_what_comes_next_with_its_own_numbers(
-    config: PretrainConfig, data: TrainingData
-) -> None:
+def test_a_step_done_again_reads_what_comes_next_with_its_own_numbers(config, data):
     planner, other = _planner(config, data), _planner(config, data)
     planner.take(1)
     again = planner.take(1)  # the second window, by the numbers of step 1
@@ -58,9 +54,7 @@ def test_a_step_done_again_reads_what_comes_next_with_its_own_numbers(
     assert not _are_equal(again, begins[0])
 
 
-def test_what_went_wrong_in_a_plan_is_raised_where_it_is_taken(
-    config: PretrainConfig, data: TrainingData, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_went_wrong_in_a_plan_is_raised_where_it_is_taken(config, data, monkeypatch):
     planner = _planner(config, data)
     planner.take(1)
     planner.take(2)

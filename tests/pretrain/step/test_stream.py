@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from elmo.corpus.shards import Shard, TrainingData
+from elmo.corpus.shards import Shard
 from elmo.pretrain.step.stream import SentenceReader, Stream, StreamPosition
 
 S, E, A, B, C, D = 0, 1, 2, 3, 4, 5
@@ -28,22 +28,22 @@ def _windows(backward: bool, count: int) -> list[tuple[list[int], list[int]]]:
     return [(window.inputs[:, 0].tolist(), window.targets[:, 0].tolist()) for window in windows]
 
 
-def test_forward_windows_equal_the_worked_example() -> None:
+def test_forward_windows_equal_the_worked_example():
     assert _windows(False, 2) == [([S, A, B], [A, B, C]), ([C, S, D], [E, D, E])]
 
 
-def test_backward_windows_equal_the_worked_example() -> None:
+def test_backward_windows_equal_the_worked_example():
     assert _windows(True, 2) == [([E, C, B], [C, B, A]), ([A, E, D], [S, D, S])]
 
 
-def test_rows_pull_sentences_from_one_shared_reader() -> None:
+def test_rows_pull_sentences_from_one_shared_reader():
     stream = Stream(SentenceReader([_shard()], False, _IN_ORDER), batch_size=2, unroll_steps=2)
     window = stream.next()
     assert window.inputs.T.tolist() == [[S, A], [S, D]]
     assert window.targets.T.tolist() == [[A, B], [D, E]]
 
 
-def test_every_token_is_seen_once_an_epoch(data: TrainingData) -> None:
+def test_every_token_is_seen_once_an_epoch(data):
     for backward in (False, True):
         reader = SentenceReader(data.shards("train"), backward, seed=3)
         seen = [_following(reader) for _ in range(data.num_sentences("train"))]
@@ -53,7 +53,7 @@ def test_every_token_is_seen_once_an_epoch(data: TrainingData) -> None:
         assert reader.epoch == 1
 
 
-def test_order_differs_between_directions_and_epochs_and_repeats_with_the_seed(data: TrainingData) -> None:
+def test_order_differs_between_directions_and_epochs_and_repeats_with_the_seed(data):
     def order(backward: bool, seed: int, epochs: int = 2) -> list[tuple[int, int]]:
         reader = SentenceReader(data.shards("train"), backward, seed)
         return [_following(reader) for _ in range(epochs * data.num_sentences("train"))]
@@ -109,7 +109,7 @@ def _shards(sizes: list[int], longest: int = 11) -> list[Shard]:
     ("sizes", "rows", "steps"),
     [([5, 3], 3, 4), ([2], 7, 5), ([20, 30, 9], 4, 50), ([1], 2, 7), ([30, 1, 60], 16, 20), ([4], 1, 1)],
 )
-def test_all_rows_at_once_are_what_row_by_row_is(sizes: list[int], rows: int, steps: int, backward: bool) -> None:
+def test_all_rows_at_once_are_what_row_by_row_is(sizes, rows, steps, backward):
     shards = _shards(sizes)
     plain = PlainStream(SentenceReader(shards, backward, seed=3), rows, steps)
     stream = Stream(SentenceReader(shards, backward, seed=3), rows, steps)
@@ -127,7 +127,7 @@ def _blocks(count: int, rows: int) -> list[slice]:
 
 
 @pytest.mark.parametrize("backward", [False, True])
-def test_resized_streams_see_every_token_exactly_once_an_epoch(backward: bool) -> None:
+def test_resized_streams_see_every_token_exactly_once_an_epoch(backward):
     shards, rows, steps, epochs = _shards([40, 25]), 7, 6, 3
     seen: Counter[int] = Counter()
     state, sizes = None, iter((2, 1, 4, 2, 7, 3, 1, 5) * 100)
@@ -156,7 +156,7 @@ def test_resized_streams_see_every_token_exactly_once_an_epoch(backward: bool) -
     assert {token: count for token, count in seen.items() if token > 1} == dict(expected)
 
 
-def test_a_process_makes_the_tokens_of_its_own_rows(data: TrainingData) -> None:
+def test_a_process_makes_the_tokens_of_its_own_rows(data):
     def make(own: slice | None) -> Stream:
         return Stream(SentenceReader(data.shards("train"), False, seed=5), 5, 4, own)
 

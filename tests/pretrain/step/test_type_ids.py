@@ -1,7 +1,6 @@
 """What a model reads of the word types: bytes, words, or the characters of a dictionary made from the text."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,12 +8,11 @@ import pytest
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
-from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.setup import TypeIds, dictionary_of
 from elmo.text.vocabulary import is_beginning
 
 
-def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_unknown() -> None:
+def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_unknown():
     made = dictionary_of([("밥밥", 3), ("ba", 2), ("cab", 1), ("z", 1)], 10, 8)
     assert list(made.dictionary) == ["밥", "a", "b"]  # 6, 3 and 3 times; c and z occur once
     assert sorted(made.dictionary.values()) == [7, 8, 9]
@@ -28,9 +26,7 @@ def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_un
     {}, {"characters": "dictionary"}, {"characters": "none"}, {"word_dim": 4},
     {"characters": "dictionary", "word_dim": 4},
 ])  # fmt: skip
-def test_types_have_the_ids_that_the_models_own_map_gives_their_words(
-    data: TrainingData, recipe: PretrainConfig, kind: dict
-) -> None:
+def test_types_have_the_ids_that_the_models_own_map_gives_their_words(data, recipe, kind):
     ids = TypeIds.of(replace(recipe, **kind), data)
     types = np.arange(len(data.type_counts))
     characters, words = ids.of_types(types)
@@ -43,9 +39,7 @@ def test_types_have_the_ids_that_the_models_own_map_gives_their_words(
     assert words is None or words.max() <= len(data.vocabulary)
 
 
-def test_a_word_that_is_known_by_its_beginning_is_read_by_it_also_after_training(
-    tmp_path: Path, recipe: PretrainConfig
-) -> None:
+def test_a_word_that_is_known_by_its_beginning_is_read_by_it_also_after_training(tmp_path, recipe):
     text = tmp_path / "text.txt"
     text.write_text("the cat sat\nwalked walking walks\ntalked the\n" * 2)
     prepare(text, tmp_path / "data", CorpusSettings(vocab_size=8, num_beginnings=2))

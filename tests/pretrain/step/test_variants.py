@@ -2,19 +2,16 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from elmo.corpus.shards import TrainingData
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.run.training import train
-from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.native.read import read
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -42,9 +39,7 @@ def _brute_nats(bilm: BiLM, head: LMHead, direction: str) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
-    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
-) -> None:
+def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(data, recipe, tmp_path, kind):
     folder = train(data, tmp_path / "run", replace(recipe, **KINDS[kind], max_steps=3)).model
     bilm, head = BiLM.from_pretrained(folder), LMHead.from_checkpoint(read(folder))
     if kind == "tied words":
@@ -57,9 +52,7 @@ def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(
-    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
-) -> None:
+def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(data, recipe, tmp_path, kind):
     config = replace(recipe, **KINDS[kind], max_steps=4)
     whole = read(train(data, tmp_path / "whole", config).model)
     train(data, tmp_path / "run", replace(config, max_steps=2))
