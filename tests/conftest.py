@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -101,18 +102,15 @@ def _is_network(thing: Callable) -> bool:
 # them, because tests replace models and files by things of other types. `elmo.text` and `elmo.weights` are imported
 # above, before the hook.
 NETWORK = ("elmo.engine", "elmo.layer", "elmo.model", "elmo.ops", "elmo.reference")
-ROOMS_WITH_SHAPES = ("analysis", "corpus", "cove", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
+ROOMS_WITH_SHAPES = ("analysis", "corpus", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
 jaxtyping.jaxtyped, jaxtyped = _shapes_checked, jaxtyping.jaxtyped
 install_import_hook([*NETWORK, *(f"elmo.{room}" for room in ROOMS_WITH_SHAPES)], "beartype.beartype")
 
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
 ROOMS_OF_TORCH = ("gpu", "layer", "model", "ops", "pretrain", "runs", "tasks")
 FILES_OF_TORCH = (
-    "analysis/test_encoders.py",
     *(f"cli/verbs/test_{verb}.py" for verb in ("doctor", "finetune", "pretrain", "static", "task")),
-    *(f"context2vec/test_{name}.py" for name in ("network", "train")),
-    *(f"cove/test_{name}.py" for name in ("encoder", "network", "train")),
-    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "recorded", "threads")),
+    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "recorded", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),
     "static/test_training.py",
@@ -215,6 +213,22 @@ def environment_stays(own_cache: None) -> Iterator[None]:
     before = ours()
     yield
     assert ours() == before, "this test has left other settings behind: use monkeypatch"
+
+
+@contextmanager
+def native_library(**environment: str) -> Iterator[None]:
+    """Inside the block the native library is loaded with these variables; `ELMO_NATIVE="0"` switches it off."""
+    from elmo.ops import native
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            native.library.cache_clear()
+            yield
+    finally:
+        native.library.cache_clear()
+        native.library()  # with the limit there was before
 
 
 @pytest.fixture
@@ -454,29 +468,13 @@ def open_pipe(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
 @pytest.fixture
 def tiny_corpus() -> list[list[str]]:
     """A few sentences of very different lengths, with an empty one, an empty token and one token twice."""
+    longer = "a longer line of words , of which some are longer than others , comes here"
     return [
         ["the", "cat", "sat", "on", "the", "mat", "."],
         ["no"],
         [],
         ["un", "", "café"],
-        [
-            "a",
-            "longer",
-            "line",
-            "of",
-            "words",
-            ",",
-            "of",
-            "which",
-            "some",
-            "are",
-            "longer",
-            "than",
-            "others",
-            ",",
-            "comes",
-            "here",
-        ],
+        longer.split(),
     ]
 
 

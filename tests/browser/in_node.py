@@ -96,9 +96,5 @@ def random_checkpoint(config: BiLMConfig, *, words: int = 0) -> Checkpoint:
         softmax = {"weight": rng.normal(0, 1, (words, size)), "bias": rng.normal(0, 1, words)}
         softmax = {name: value.astype(np.float32) for name, value in softmax.items()}
     return Checkpoint(
-        config,
-        tensors,
-        TokenMap(CharacterMap.for_bytes(config.max_characters_per_token)),
-        vocabulary,
-        softmax,
+        config, tensors, TokenMap(CharacterMap.for_bytes(config.max_characters_per_token)), vocabulary, softmax
     )

@@ -276,23 +276,6 @@ def test_describe_says_what_the_embedder_is(tiny_checkpoint, embedder):
     assert embedder.describe()["cache"]["words"] == 0
 
 
-@pytest.mark.parametrize("step", ["fused", "data"])
-def test_changes_that_torch_does_not_count_are_noticed_by_the_cache_too(tiny_bilm, step):
-    torch = pytest.importorskip("torch")
-    embedder = Embedder(tiny_bilm)
-    before = embedder.embed(["a"])[0]
-    if step == "fused":
-        for parameter in tiny_bilm.parameters():
-            parameter.grad = torch.ones_like(parameter)
-        torch.optim.AdamW(tiny_bilm.parameters(), lr=0.1, fused=True).step()
-    else:
-        for parameter in tiny_bilm.parameters():
-            parameter.data.mul_(1.5)
-    after = embedder.embed(["a"])[0]
-    assert not np.array_equal(after, before)
-    np.testing.assert_array_equal(after, Embedder(tiny_bilm).embed(["a"])[0])
-
-
 def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, tiny_corpus):
     torch = pytest.importorskip("torch")
     embedder = Embedder(tiny_checkpoint)
@@ -307,24 +290,6 @@ def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, 
     assert not np.array_equal(embedder.embed(tiny_corpus)[0], before[0])
     assert embedder.model_hash != model_hash
     np.testing.assert_array_equal(Embedder(tiny_checkpoint).embed(tiny_corpus)[0], before[0])
-
-
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
-        ("a plain string", r"must be a list of sentences.*list: \[text\]"),
-        (b"bytes", "must be a list of sentences"),
-        (7, "must be a list of sentences"),
-        ([["a"], ["b", 7]], r"sentences\[1\]\[1\] is 7 \(int\)"),
-        ([["a"], None], r"sentences\[1\] must be .*None"),
-        ([b"bytes"], r"sentences\[0\] must be .*b'bytes'"),
-    ],
-)
-def test_what_is_no_sentence_is_named_with_its_place(embedder, sentences, message):
-    with pytest.raises(ConfigError, match=message):
-        embedder.embed(sentences)
-    with pytest.raises((ConfigError, TypeError)):
-        list(embedder.embed_iter(sentences))
 
 
 @pytest.mark.parametrize(
@@ -360,11 +325,3 @@ def test_a_device_that_torch_does_not_know_is_refused(tmp_path):
     pytest.importorskip("torch")
     with pytest.raises(ConfigError, match="abacus.*can't use it"):
         Embedder.from_pretrained(tmp_path, device="abacus")
-
-
-def test_the_model_named_by_the_environment_is_the_default(tiny_checkpoint, tmp_path, monkeypatch):
-    write(tiny_checkpoint, tmp_path / "model")
-    monkeypatch.setenv("ELMO_MODEL", str(tmp_path / "model"))
-    embedder = Embedder.from_pretrained(device="cpu")
-    assert embedder.describe()["source_format"] == "native"
-    np.testing.assert_array_equal(embedder.embed(["a b"])[0], Embedder(tiny_checkpoint).embed(["a b"])[0])

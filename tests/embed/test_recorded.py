@@ -1,4 +1,7 @@
-"""Recorded readings without a GPU: what is replayed is the reading itself. tests/gpu has CUDA graphs."""
+"""What runs on GPUs, here on the CPU: it gives the engine's vectors, and what is recorded is replayed by reading again.
+
+tests/gpu has CUDA graphs.
+"""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -9,7 +12,9 @@ import torch
 
 from elmo.embed import recorded
 from elmo.embed.recorded import RecordedReading, _filled_up
-from elmo.embed.torch_network import TorchNetwork
+from elmo.embed.torch_network import TorchNetwork, encode_in_fixed_shapes
+from elmo.engine.token_encoder import rounded_to
+from elmo.layer.on_engine import engine_of
 from elmo.model.bilm import BiLM
 from elmo.ops.product import RoundedProducts
 from elmo.text.batches import Batch, number_tokens, pad
@@ -62,9 +67,7 @@ def _read(reading: Reading, network: TorchNetwork, batch: Batch, table: torch.Te
         return reading.read(table[torch.from_numpy(batch.places)], batch.lengths, network.token_weights())
 
 
-def test_a_shape_is_recorded_when_it_comes_again_and_gives_the_same_layers(
-    network: TorchNetwork, batches: Batches
-) -> None:
+def test_a_shape_is_recorded_when_it_comes_again_and_gives_the_same_layers(network, batches):
     reading = Reading(network.bilm, "float32")
     recordings = []
     for turn in range(4):
@@ -80,7 +83,7 @@ def test_a_shape_is_recorded_when_it_comes_again_and_gives_the_same_layers(
     assert recordings[2] == recordings[3] <= 8
 
 
-def test_changed_weights_are_never_read_from_a_recording(network: TorchNetwork, batches: Batches) -> None:
+def test_changed_weights_are_never_read_from_a_recording(network, batches):
     reading = Reading(network.bilm, "float32")
     for _ in range(3):
         before = [_read(reading, network, batch, table) for batch, table in batches()]
@@ -93,9 +96,7 @@ def test_changed_weights_are_never_read_from_a_recording(network: TorchNetwork, 
     assert all((one - other).abs().max() > 1e-3 for one, other in zip(before, after, strict=True))
 
 
-def test_only_the_last_used_recordings_are_kept(
-    network: TorchNetwork, batches: Batches, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_last_used_recordings_are_kept(network, batches, monkeypatch):
     monkeypatch.setattr(recorded, "_MAX_RECORDINGS", 2)
     reading = Reading(network.bilm, "float32")
     for _ in range(3):
@@ -104,7 +105,7 @@ def test_only_the_last_used_recordings_are_kept(
             assert len(reading._graphs) <= 2
 
 
-def test_longer_sentences_are_not_recorded(network: TorchNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longer_sentences_are_not_recorded(network, monkeypatch):
     monkeypatch.setattr(recorded, "_MAX_TOKENS", 6)
     reading = Reading(network.bilm, "float32")
     vectors = torch.zeros(2, 7, network.config.projection_size)
@@ -113,9 +114,30 @@ def test_longer_sentences_are_not_recorded(network: TorchNetwork, monkeypatch: p
         assert reading.read(vectors[:0], np.array([], np.int64), "weights") is None
 
 
-def test_few_sizes_are_recorded_and_little_is_filling() -> None:
+def test_few_sizes_are_recorded_and_little_is_filling():
     sizes = [_filled_up(count) for count in range(1, 4097)]
     for count, size in enumerate(sizes, start=1):
         assert count <= size <= max(count + 7, 1.25 * count)
     assert len(set(sizes)) <= 40
     assert sizes == sorted(sizes)
+
+
+# A last bit of a gate can decide which way a factor is rounded: in bfloat16 and int8 by a whole step.
+@torch.inference_mode()
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-6), ("bfloat16", 2e-3), ("int8", 1e-3)])
+def test_torch_and_the_engine_agree(tiny_bilm, dtype, tolerance):
+    words = ["a", "bc" * 20, "river", "<S>", "</S>", "", "책"] * 3
+    tiny_bilm.requires_grad_(False)
+    engine = engine_of(tiny_bilm, dtype)
+    assert engine is not None
+    ids, lengths = tiny_bilm.token_map.ids(words), torch.tensor([len(words), 7, 0])
+    vectors = torch.from_numpy(engine.token_vectors(ids.characters))
+    rows = torch.stack([vectors] * 3)
+    layers, state = engine.contextualize(rows.numpy(), lengths.numpy())
+    with RoundedProducts(rounded_to(dtype)):
+        found = encode_in_fixed_shapes(tiny_bilm, ids, len(words))
+    torch.testing.assert_close(found, vectors, rtol=0, atol=tolerance)
+    with RoundedProducts(dtype):
+        output = tiny_bilm.contextualize(rows, lengths)
+    for one, other in zip((output.layers, *output.state), (layers, *state), strict=True):
+        torch.testing.assert_close(one, torch.from_numpy(other), rtol=0, atol=tolerance)

@@ -43,22 +43,6 @@ def test_many_threads_give_the_bits_of_one(tiny_config, run_at_once, one_thread,
         check(call)
 
 
-def test_streams_and_descriptions_in_many_threads(tiny_bilm, run_at_once, one_thread):
-    sentences = [sentence for call in range(CALLS) for sentence in sentences_of(call)]
-    expected = [array.tobytes() for array in Embedder(tiny_bilm).embed_iter(sentences, "average", window=3)]
-    embedder = Embedder(tiny_bilm, cache_bytes=6_000)
-    model_hash = Embedder(tiny_bilm).model_hash
-
-    def work(number: int) -> None:
-        if number % 2:
-            assert [array.tobytes() for array in embedder.embed_iter(sentences, "average", window=3)] == expected
-        else:
-            assert embedder.describe()["model_hash"] == model_hash
-            embedder.forget_words()
-
-    run_at_once(work, 6)
-
-
 def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     embedder, alone = Embedder(tiny_bilm, state="carry"), Embedder(tiny_bilm, state="carry")
     embedder.embed(["a b"])
@@ -77,12 +61,7 @@ def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     thread = threading.Thread(target=lambda: found.extend(embedder.embed(["c d"])))
     thread.start()
     assert is_reading.wait(60)
-    calls = (
-        lambda: embedder.embed(["x y"]),
-        embedder.reset,
-        embedder.state_dict,
-        lambda: embedder.load_state_dict({}),
-    )
+    calls = (lambda: embedder.embed(["x y"]), embedder.reset, embedder.state_dict, lambda: embedder.load_state_dict({}))
     try:
         for call in calls:
             with pytest.raises(ConfigError, match="another thread's call is still running.*Embedder for each thread"):

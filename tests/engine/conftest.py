@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from tests.conftest import native_library
 
 from elmo.ops import native
 from elmo.ops.native.kinds import native_types
@@ -24,17 +25,11 @@ def instruction_sets() -> list[str]:
 
 
 @pytest.fixture(params=[*instruction_sets(), "numpy"])
-def backend(request, monkeypatch) -> Iterator[str]:
+def backend(request) -> Iterator[str]:
     """The name of a set of instructions, or "numpy": without the library."""
-    if request.param == "numpy":
-        monkeypatch.setenv("ELMO_NATIVE", "0")
-    else:
-        monkeypatch.setenv("ELMO_INSTRUCTIONS", request.param)
-    native.library.cache_clear()
-    yield request.param
-    monkeypatch.undo()
-    native.library.cache_clear()
-    native.library()  # with the limit there was before
+    is_numpy = request.param == "numpy"
+    with native_library(**{"ELMO_NATIVE": "0"} if is_numpy else {"ELMO_INSTRUCTIONS": request.param}):
+        yield request.param
 
 
 @pytest.fixture(params=["float32", "bfloat16", "int8"])

@@ -225,14 +225,3 @@ def test_gates_far_out_of_range_stay_exact(dtype):
     expected = expected_of(*rows, cell, weights, settings)
     for one, other in zip(read(backends.layer(weights, settings, dtype), *rows, cell), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
-
-
-def test_random_shapes_equal_the_equations(dtype):
-    chance = np.random.default_rng(7)
-    for seed in range(25):
-        cell = int(chance.integers(2, 90))
-        weights = weights_of(int(chance.integers(1, 70)), int(chance.integers(1, cell + 1)), cell, seed)
-        rows = num_rows(weights, chance.integers(0, 6, size=chance.integers(1, 20)), seed)
-        found = read(backends.layer(weights, SETTINGS[0], dtype), *rows)
-        for one, other in zip(found, expected_of(*rows, weights, SETTINGS[0]), strict=True):
-            np.testing.assert_allclose(one, other, rtol=0, atol=2 * TOLERANCE[dtype])

@@ -9,28 +9,14 @@ from elmo import reference
 from elmo.config import BiLMConfig
 from elmo.engine import token_encoder
 from elmo.engine.token_encoder import TokenEncoder
-from elmo.ops import native
-from elmo.ops.native.kinds import native_types
 
-pytestmark = pytest.mark.skipif(not native_types(), reason="the native library has no products here")
+pytestmark = pytest.mark.usefixtures("backend")
 
 SHAPES = {
     "published": {"filters": ((1, 32), (2, 32), (3, 64), (7, 70)), "character_dim": 16, "num_highway": 2},
     "tanh, odd": {"filters": ((1, 3), (5, 67)), "character_dim": 6, "num_highway": 1, "activation": "tanh"},
     "no highway": {"filters": ((3, 20),), "character_dim": 2, "num_highway": 0},
 }
-LIMITS = ("all", "avx512", "avx512base", "avxvnni", "avx2", "neondot", "neon")
-
-
-@pytest.fixture(params=LIMITS, autouse=True)
-def backend(request):
-    """Every test runs with each set of instructions that the processor has."""
-    native.library().limit(request.param)
-    if not native_types():
-        native.library().limit("all")
-        pytest.skip("not this processor's")
-    yield
-    native.library().limit("all")
 
 
 def config_and_tensors(shape):
@@ -70,7 +56,6 @@ def exactly(shape, count):
     return np.array(vectors).reshape(count, config.projection_size)
 
 
-@pytest.mark.parametrize("dtype", native_types())
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_equals_the_reference_in_double_precision(shape, dtype):
     config, tensors = config_and_tensors(shape)
@@ -82,7 +67,6 @@ def test_it_equals_the_reference_in_double_precision(shape, dtype):
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance, err_msg=f"{count} tokens")
 
 
-@pytest.mark.parametrize("dtype", native_types())
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_no_number_stays_none(shape, dtype):
     """A character's vector that isn't finite shows in every token that has the character, and in no other."""
@@ -95,7 +79,9 @@ def test_what_is_no_number_stays_none(shape, dtype):
     np.testing.assert_array_equal(np.isnan(found).any(axis=1), has_it)
 
 
-def test_it_is_the_library_that_was_tested(monkeypatch):
+def test_it_is_the_library_that_was_tested(backend, monkeypatch):
+    if backend == "numpy":
+        pytest.skip("compared with numpy")
     config, tensors = config_and_tensors("published")
     found = TokenEncoder(config, tensors, "float32")(tokens(20), None)
     monkeypatch.setattr(token_encoder.NativeCharacters, "fits", lambda *_: False)
@@ -106,7 +92,6 @@ def test_it_is_the_library_that_was_tested(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("dtype", native_types())
 def test_a_token_does_not_depend_on_the_others(dtype):
     config, tensors = config_and_tensors("published")
     encoder, ids = TokenEncoder(config, tensors, dtype), tokens(150)

@@ -8,7 +8,7 @@ import pytest
 from elmo.engine import plain
 from elmo.engine.backend import product
 from elmo.engine.panels import lay_out
-from elmo.engine.plain import PlainProduct, quantized_rows, to_bfloat16
+from elmo.engine.plain import PlainProduct, quantized_rows
 from elmo.engine.weight_store import StoredWeight
 from elmo.weights.native.narrow import quantized
 
@@ -71,12 +71,6 @@ def test_a_weight_rounded_to_int8_rounds_to_the_same_again():
     np.testing.assert_array_equal(whole, again)
     np.testing.assert_array_equal(steps, same_steps)
     assert np.abs(whole).max() == 127
-
-
-def test_bfloat16_is_rounded_to_nearest_and_ties_to_even():
-    values = np.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-7, 3.0e38, 0.0], np.float32)
-    np.testing.assert_array_equal(to_bfloat16(to_bfloat16(values)), to_bfloat16(values))
-    np.testing.assert_array_equal(to_bfloat16(values[:4]), np.array([1, 1, 1 + 2**-6, -1 - 2**-7], np.float32))
 
 
 def test_panels_begin_at_a_cache_line(dtype):

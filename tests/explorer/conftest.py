@@ -1,6 +1,5 @@
 """A tiny model with a tiny text, as the page explores it; and the page over the bundled models, in a real browser."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,22 +41,14 @@ def address(models) -> Iterator[str]:
 @contextmanager
 def serving(models: dict[str, Explored]) -> Iterator[str]:
     """The page over some models, served in a thread."""
+    from tests.serve.conftest import running
+
     from elmo.explorer.served import Page
-    from elmo.serve.app import create_app
-    from elmo.serve.listening import Server, bound, url
 
     for model in models.values():
         model.index()
-    with bound("127.0.0.1", 0) as listening:
-        app = create_app([model.model for model in models.values()], extra_routes=Page(models).routes())
-        ready = threading.Event()
-        serving = Server(app, listening, started=ready.set)
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
-        thread.start()
-        assert ready.wait(60)
-        yield url(listening)
-        serving.should_exit = True
-        thread.join(30)
+    with running([model.model for model in models.values()], routes=Page(models).routes()) as live:
+        yield live.url
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.browser.served import served
@@ -38,16 +37,11 @@ def exported(models, tmp_path_factory) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("kind", ["folder", "file"])
 def test_a_typed_sentence_has_all_views(browser, exported, models, kind, record_property):
     context = browser.new_context(viewport={"width": 1180, "height": 900}, locale="en-US")
-    page = context.new_page()
-    requests: list[str] = []
-    problems: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda it: problems.append(it.text) if it.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: problems.append(str(error)))
+    opened = Opened(context.new_page())
+    page = opened.page
     for model, sentences in SENTENCES.items():
         page.goto("about:blank")
-        page.goto(f"{exported[kind]}#model={model}&lang=en")
-        page.wait_for_selector("#view[data-ready]")  # what was kept, before there is a model
+        opened.go(f"{exported[kind]}#model={model}&lang=en")  # what was kept, before there is a model
         page.wait_for_function(
             "() => !/^Loading/.test(document.querySelector('.progress').textContent)", timeout=60_000
         )
@@ -58,16 +52,13 @@ def test_a_typed_sentence_has_all_views(browser, exported, models, kind, record_
             page.wait_for_selector(f"#token-{row}-0 >> text={sentence.split()[0]}", timeout=30_000)
         for view in VIEWS:
             began = time.monotonic()
-            page.click(f"#tab-{view}")
-            page.wait_for_selector(f'#view[data-ready^="{view}"]', timeout=60_000)
+            opened.view(view)
             seconds = time.monotonic() - began
             record_property(f"{kind} {model} {view}", seconds)
             assert seconds < MOST_SECONDS, (model, view)
         check_numbers(page, models[model])
-    foreign = [
-        url for url in requests if not url.startswith((exported["address"], "file:", "blob:", "data:", "about:"))
-    ]
-    assert foreign == [] and problems == []
+    own = (exported["address"], "file:", "blob:", "data:", "about:")
+    assert [url for url in opened.requests if not url.startswith(own)] == opened.problems == []
     context.close()
 
 
@@ -122,12 +113,9 @@ def test_a_page_of_answers_is_saved_from_an_exported_page(browser, exported, tmp
     text = (tmp_path / "saved.html").read_text(encoding="utf-8")
     assert json.loads(re.search(r'id="frozen">(.*?)</script>', text, re.DOTALL)[1])["is_complete"]
     assert len(text) < 500_000
-    saved = browser.new_context(offline=True).new_page()
-    problems: list[str] = []
-    saved.on("pageerror", lambda error: problems.append(str(error)))
-    saved.goto((tmp_path / "saved.html").as_uri())
-    saved.wait_for_selector('#view[data-ready^="compare"]')
-    assert saved.locator(".matrix tbody td").count() == 1 and problems == []
+    saved = Opened(browser.new_context(offline=True).new_page())
+    saved.go((tmp_path / "saved.html").as_uri())
+    assert saved.page.locator(".matrix tbody td").count() == 1 and saved.problems == []
     context.close()
 
 
@@ -159,14 +147,13 @@ def test_a_toy_bilm_learns_in_the_page(browser, exported, language, width):
 
 def test_no_serious_finding_of_axe_while_it_loads(browser, exported):
     context = browser.new_context(bypass_csp=True, reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(f"{exported['folder']}#model=small-ko")
-    page.wait_for_selector("#view[data-ready]")
-    assert serious_findings(page) == []
+    page = Opened(context.new_page())
+    page.go(f"{exported['folder']}#model=small-ko")
+    assert serious_findings(page.page) == []
     context.close()
 
 
-def test_an_exported_page_of_one_model_stays_below_25_megabytes(models, tmp_path: Path):
+def test_an_exported_page_of_one_model_stays_below_25_megabytes(models, tmp_path):
     for name, model in models.items():
         export_folder({name: model}, tmp_path / name)
         assert sum(path.stat().st_size for path in (tmp_path / name).rglob("*") if path.is_file()) < 25_000_000

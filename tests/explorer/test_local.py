@@ -57,17 +57,6 @@ TEXTS = {
         " \n a\nb ",
         # A header's escapes and those of a message can't be told apart.
         *("".join(filter(str.isprintable, text.replace("\n", " "))) * 3 for text in [*OTHER_FORMS.values(), *ORDINARY]),
-        "17. Rain fell\n" * 9,
-        "Rain fell\tpositive\n" * 9,
-        "The/DT rain/NN fell/VBD on/IN the/DT town/NN ./.",
-        "the_at rain_nn fell_vbd on_in the_at town_nn",
-        "비/NNG+가/JKS 오/VV+ㄴ다/EC 그리고/MAJ 바람/NNG+이/JKS 불/VV+ㄴ다/EC ./SF",
-        "B-PER I-PER O O O B-LOC O",
-        "and/or he/she him/her his/hers we went",
-        "( (S (NP (NNP Anna) ) (VP (VBD left) ) (. .) ))",
-        "['Rain', 'fell']",
-        "  [앤] [오후 3:21] 비가 왔다.",
-        "4/30/23, 3:21 PM - Ann: rain fell",
     ],
     "small-ko": [
         "“밥”을 ‘먹었다’…",

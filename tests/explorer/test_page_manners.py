@@ -44,6 +44,8 @@ def test_a_phone_has_one_header_line_a_menu_and_targets_for_fingers(phone, addre
     assert page.locator("header").bounding_box()["height"] < 60
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator("#link").is_hidden() and page.locator(".keyboard:visible").count() == 0
+    tabs = page.locator(".tabs button")
+    assert all(tabs.evaluate_all("all => all.map((tab) => tab.scrollWidth <= tab.clientWidth)")), "a tab is too narrow"
     page.tap("#menu-button")
     assert page.locator("#menu").is_visible() and page.locator("#keys").is_hidden()
     boxes = [one.bounding_box() for one in page.locator("#menu button:visible, .tools button, .tabs button").all()]

@@ -1,12 +1,11 @@
 """ELMo: what a downstream model sees of it."""
 
 import copy
-import warnings
+import inspect
 
 import numpy as np
 import pytest
 import torch
-from torch.nn.utils import prune
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
@@ -85,12 +84,6 @@ def test_groups_of_sentences_are_rows_of_their_own(elmo, tiny_corpus):
     assert torch.equal(grouped.mask.flatten(0, 1), flat.mask)
 
 
-def test_calls_leave_no_trace(elmo, tiny_corpus):
-    first = vectors(elmo, tiny_corpus)
-    vectors(elmo, [["something", "else"]] * 7)
-    assert torch.equal(vectors(elmo, tiny_corpus), first)
-
-
 @pytest.mark.parametrize("layer_norm", [False, "boundaries", "words", "token"])
 @pytest.mark.parametrize(("sentences", "shape"), [([], (0, 0, 16)), ([[]], (1, 0, 16)), ([[], []], (2, 0, 16))])
 def test_nothing_to_read_gives_nothing(tiny_bilm, layer_norm, sentences, shape):
@@ -161,35 +154,6 @@ def test_a_bilm_that_another_elmo_has_frozen_is_not_silently_left_untrained(tiny
     assert all(parameter.grad is not None for parameter in tiny_bilm.parameters())
 
 
-def _pruned(elmo):
-    prune.l1_unstructured(elmo.bilm.token_encoder.projection, "weight", 0.5)
-    return elmo
-
-
-def _parametrized(elmo):
-    torch.nn.utils.parametrizations.weight_norm(elmo.bilm.token_encoder.projection)
-    return elmo
-
-
-@pytest.mark.parametrize("change", [_pruned, _parametrized])
-def test_a_part_that_was_replaced_computes_as_it_does_in_training(tiny_bilm, tiny_corpus, change):
-    elmo = change(ELMo(tiny_bilm, trainable=True).eval())
-    with torch.no_grad():
-        for parameter in elmo.bilm.token_encoder.projection.parameters():
-            parameter.mul_(2)
-        found = vectors(elmo, tiny_corpus)
-    torch.testing.assert_close(found, vectors(elmo, tiny_corpus), rtol=0, atol=CLOSE)
-
-
-def test_the_linear_layers_can_be_quantized(tiny_bilm, tiny_corpus):
-    elmo = ELMo(tiny_bilm).eval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says that another library will do this
-        quantized = torch.ao.quantization.quantize_dynamic(copy.deepcopy(elmo), {torch.nn.Linear})
-    difference = (vectors(quantized, tiny_corpus) - vectors(elmo, tiny_corpus)).abs().max()
-    assert 0 < difference < 0.1
-
-
 def test_ids_of_a_type_that_cannot_hold_them_are_refused(elmo, tiny_corpus):
     ids = elmo.character_ids(tiny_corpus)
     torch.testing.assert_close(vectors(elmo, ids.short()), vectors(elmo, ids))
@@ -247,21 +211,15 @@ def test_mix_weights_are_plain_numbers(tiny_bilm):
     assert last == {"weights": [0.0, 0.0, 1.0], "gamma": 2.5}
 
 
-def test_both_layer_norms_are_over_their_own_positions(tiny_bilm, tiny_corpus):
-    layers = tiny_bilm(ELMo(tiny_bilm).character_ids(tiny_corpus))
-    words = torch.zeros_like(layers.mask)
+def test_a_layer_norm_over_words_leaves_the_boundaries_out(tiny_bilm, tiny_corpus):
+    """That over boundaries too is AllenNLP's: the golden mixes have it."""
+    layers = tiny_bilm(ELMo(tiny_bilm).character_ids(tiny_corpus)).layers
+    words = torch.zeros(layers.shape[1:3], dtype=torch.bool)
     for row, sentence in enumerate(tiny_corpus):
         words[row, 1 : len(sentence) + 1] = True
-    for layer_norm, counted in (("boundaries", layers.mask), ("words", words)):
-        output = ELMo(tiny_bilm, layer_norm=layer_norm).eval()(tiny_corpus)
-        expected = torch.stack(
-            [(layer - layer[counted].mean()) / layer[counted].std(correction=0) for layer in layers.layers]
-        )
-        found = output.mixes[0][output.mask]
-        assert torch.allclose(found, expected.mean(dim=0)[words], atol=CLOSE)
-    mixed = ELMo(tiny_bilm, layer_norm="token").eval()(tiny_corpus).mixes[0]
-    alone = ELMo(tiny_bilm, layer_norm="token").eval()(tiny_corpus[:1]).mixes[0]
-    assert torch.allclose(mixed[:1, : alone.shape[1]], alone, atol=CLOSE)
+    output = ELMo(tiny_bilm, layer_norm="words").eval()(tiny_corpus)
+    expected = torch.stack([(layer - layer[words].mean()) / layer[words].std(correction=0) for layer in layers])
+    assert torch.allclose(output.mixes[0][output.mask], expected.mean(dim=0)[words], atol=CLOSE)
 
 
 @pytest.mark.parametrize("trainable", [False, True])
@@ -345,12 +303,10 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     [
         ({"num_mixes": 0}, "num_mixes must be a whole number from 1 to 1,000 .got 0"),
         ({"dropout": 1.5}, "dropout must be a probability.*got 1.5"),
-        ({"layers": (0.0, 1.0)}, r"layers is \(0.0, 1.0\), but the model has 3 layers"),
         ({"layers": "all"}, "a mix is one vector per token"),
         ({"layers": (1.0, -1.0, 0.0)}, "weights are 0 or more"),
         ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
         ({"layers": "botom"}, "layers is 'botom', but the model has"),
-        ({"layers": 3}, "the model has 3 layers"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tiny_bilm, settings, message):
@@ -361,6 +317,9 @@ def test_settings_that_make_no_sense_are_refused(tiny_bilm, settings, message):
 def test_inputs_that_make_no_sense_are_refused(elmo):
     with pytest.raises(ConfigError, match="must be a list of sentences"):
         elmo("the cat")
+    for call in (inspect.unwrap(ELMo.forward).__get__(elmo), elmo.character_ids):  # without the tests' check of shapes
+        with pytest.raises(ConfigError, match="flat list of words"):
+            call(["The", "bank"])
     with pytest.raises(ConfigError, match="this model takes ids from 0 to 261, .*50"):
         elmo(torch.ones(1, 2, 20, dtype=torch.int64))
     with pytest.raises(ConfigError, match=r"character ids must be integers .*\(2, 50\)"):

@@ -85,10 +85,10 @@ def test_all_layers_are_next_to_those_of_double_precision(bilm, tiny_corpus, dty
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("trainable", [False, True])
-def test_mixes_are_next_to_those_of_double_precision(bilm, tiny_corpus, dtype, mode, trainable):
+def test_mixes_are_next_to_those_of_double_precision(tiny_bilm, tiny_corpus, dtype, mode, trainable):
     with torch.no_grad():
-        exact = ELMo(bilm, dropout=0.0).double()(tiny_corpus).mixes[0]
-    elmo = ELMo(bilm, dropout=0.0, trainable=trainable).to(dtype)
+        exact = ELMo(tiny_bilm, dropout=0.0).double()(tiny_corpus).mixes[0]
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=trainable).to(dtype)
     with in_mode(mode, dtype):
         found = elmo(tiny_corpus).mixes[0]
     assert difference(found, exact) < bound(dtype, mode)
@@ -129,7 +129,7 @@ MODULES += ["token_encoder.projection"]
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("name", MODULES)
 def test_hooks_fire_and_replace_in_every_cell(tiny_bilm, tiny_corpus, dtype, mode, name):
     elmo = ELMo(tiny_bilm.to(dtype), dropout=0.0, trainable="autocast" in mode).eval()
@@ -216,16 +216,6 @@ def test_meta_tensors_give_the_shapes(tiny_config):
         with torch.set_grad_enabled(grad):
             assert bilm(ids).layers.shape == (3, 2, 5, 16)
             assert elmo(ids).mixes[0].shape == (2, 3, 16)
-
-
-def test_fake_tensors_give_the_shapes(tiny_bilm):
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
-        ids = mode.from_tensor(torch.zeros(2, 3, 50, dtype=torch.int64))
-        with torch.no_grad():
-            assert tiny_bilm(ids).layers.shape == (3, 2, 5, 16)
-        assert ELMo(tiny_bilm)(ids).mixes[0].shape == (2, 3, 16)
 
 
 @pytest.mark.parametrize("clusters", [(), ((4, 3), (3, 2))])

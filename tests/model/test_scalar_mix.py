@@ -72,11 +72,6 @@ def test_layer_norm_of_no_position_is_finite(layers):
     assert ScalarMix(3, layer_norm="words")(layers[:, :0], mask[:0]).shape == (0, 6, 5)
 
 
-def test_true_means_the_layer_norm_of_allennlp(layers, mask):
-    assert ScalarMix(3, layer_norm=True).layer_norm == "boundaries"
-    assert ScalarMix(3).layer_norm is False
-
-
 def test_layers_in_half_precision_are_mixed_in_the_mix_own_precision(layers, mask):
     mixed = ScalarMix(3)(layers.bfloat16(), mask)
     assert mixed.dtype == torch.float32

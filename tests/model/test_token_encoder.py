@@ -58,13 +58,6 @@ def test_initial_values_are_those_of_bilm_tf():
     assert encoder(num_highway=1).highways[0].gate.bias.tolist() == [-2.0] * 10
 
 
-def test_words_stand_before_characters():
-    network = encoder(characters="bytes", num_words=5, word_dim=3)
-    ids, words = character_ids(["cat", "dog"]), torch.tensor([4, 1])
-    features = torch.cat([network.word_embedding[words], network._from_characters(ids.int())], dim=1)
-    assert torch.equal(network(ids, words), network.projection(features))
-
-
 def test_word_vectors_alone_may_go_without_projection():
     network = encoder(characters="none", num_words=5, word_dim=8, token_projection=False)
     assert torch.equal(network(None, torch.tensor([3, 0])), network.word_embedding[[3, 0]])

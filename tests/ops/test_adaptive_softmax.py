@@ -39,12 +39,6 @@ def flat(parts):
     return [parts.weight, parts.bias, *(tensor for cluster in parts.clusters for tensor in cluster)]
 
 
-def test_the_chances_of_all_words_add_up_to_one():
-    chances = adaptive_log_probabilities(outputs(5), weights()).exp()
-    assert chances.shape == (5, WORDS)
-    torch.testing.assert_close(chances.sum(dim=1), torch.ones(5, dtype=torch.float64))
-
-
 def test_a_word_of_a_cluster_has_the_clusters_chance_times_its_own():
     given, parts = outputs(1), weights()
     first = torch.softmax(given @ parts.weight.t() + parts.bias, dim=1)[0]

@@ -81,13 +81,6 @@ def test_gradients_of_trimmed_equal_those_of_whole_convolutions(dtype, tolerance
         torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance * other.abs().max().item())
 
 
-@pytest.mark.parametrize("words", [["x" * 48] * 3, ["x" * 48, ""], ["", ""], ["a"]])
-def test_words_of_full_length_and_of_none_are_whole(words):
-    embedding, filters = random_filters(whole_numbers=True)
-    ids = ids_of(words)
-    assert torch.equal(char_cnn_trimmed(ids, embedding, filters, "relu"), plainly(ids, embedding, filters, "relu"))
-
-
 def test_rows_of_no_token_are_allowed():
     embedding, filters = random_filters(whole_numbers=True)
     ids = ids_of(["word", "x"])
@@ -113,8 +106,3 @@ def test_the_maximum_is_taken_before_the_activation_and_over_padding_too():
     for version in (plainly, char_cnn_trimmed):
         assert version(ids_of(["ab"]), embedding, filters, "tanh").item() == pytest.approx(np.tanh(4.0))
         assert version(ids_of(["x" * 48]), embedding, filters, "relu").item() == 0
-
-
-def test_no_words_have_no_features():
-    embedding, filters = random_filters()
-    assert char_cnn_trimmed(ids_of([]), embedding, filters, "relu").shape == (0, 72)

@@ -3,11 +3,11 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 import torch
+from tests.conftest import native_library
 from torch import Tensor
 
 from elmo.config import LSTMSettings
@@ -24,22 +24,10 @@ FACTORS = [torch.float32, torch.bfloat16]
 needs_library = pytest.mark.skipif(native.library() is None, reason="the native library is not built here")
 
 
-@contextmanager
-def without_library() -> Iterator[None]:
-    """Inside the block the torch versions run."""
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("ELMO_NATIVE", "0")
-            native.library.cache_clear()
-            yield
-    finally:
-        native.library.cache_clear()
-
-
 def both_ways(run: Callable[[], list[Tensor]]) -> list[tuple[Tensor, Tensor]]:
     """The results with the library and without it."""
     fast = run()
-    with without_library():
+    with native_library(ELMO_NATIVE="0"):
         plain = run()
     return list(zip(fast, plain, strict=True))
 
@@ -48,7 +36,7 @@ def both_ways(run: Callable[[], list[Tensor]]) -> list[tuple[Tensor, Tensor]]:
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("clip", [None, 1.5])
 @pytest.mark.parametrize(("rows", "size"), [(1, 1), (3, 17), (37, 129)])
-def test_gate_passes_equal_torch(factor: torch.dtype, clip: float | None, rows: int, size: int) -> None:
+def test_gate_passes_equal_torch(factor, clip, rows, size):
     generator = torch.Generator().manual_seed(rows)
     normal = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
     share, recurrent = ((normal(rows, 4 * size) * large).to(factor) for large in (3, 2))
@@ -71,7 +59,7 @@ def test_gate_passes_equal_torch(factor: torch.dtype, clip: float | None, rows: 
 
 
 @needs_library
-def test_gates_stay_finite_at_extreme_inputs() -> None:
+def test_gates_stay_finite_at_extreme_inputs():
     share, gates = torch.tensor([[1e30, -1e30, 90.0, -90.0] * 4]), torch.zeros(1, 16)
     cells = [torch.zeros(1, 4) for _ in range(4)]
     forward_pass(share, torch.zeros(1, 16), torch.zeros(16), cells[0], gates, *cells[1:], 3.0)
@@ -83,7 +71,7 @@ def test_gates_stay_finite_at_extreme_inputs() -> None:
 @needs_library
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize(("targets", "negatives"), [(1, 1), (37, 20), (64, 100)])
-def test_sampled_softmax_equals_the_reference(factor: torch.dtype, targets: int, negatives: int) -> None:
+def test_sampled_softmax_equals_the_reference(factor, targets, negatives):
     torch.manual_seed(negatives)
     parameters = [
         tensor.requires_grad_()
@@ -116,7 +104,7 @@ def _random_tokens(count: int) -> Tensor:
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("count", [0, 1, 5, 200])
-def test_char_cnn_for_training_equals_the_trimmed_one_under_autograd(activation: str, count: int) -> None:
+def test_char_cnn_for_training_equals_the_trimmed_one_under_autograd(activation, count):
     torch.manual_seed(count)
     ids = _random_tokens(max(1, count))[:count]
     embedding = torch.randn(262, 6, requires_grad=True)
@@ -134,7 +122,7 @@ def test_char_cnn_for_training_equals_the_trimmed_one_under_autograd(activation:
         return activate(torch.cat(best, dim=1), activation)
 
     found = features()
-    with without_library():
+    with native_library(ELMO_NATIVE="0"):
         expected = features()
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     if count == 0:
@@ -144,17 +132,11 @@ def test_char_cnn_for_training_equals_the_trimmed_one_under_autograd(activation:
         torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-4 * plain.abs().max().item())
 
 
-def test_without_the_library_torch_does_the_work() -> None:
-    with without_library():
-        assert native.library() is None
-        assert native_passes.can_run(torch.zeros(2)) is False
-
-
-def test_double_precision_never_reaches_the_library() -> None:
+def test_double_precision_never_reaches_the_library():
     assert not native_passes.can_run(torch.zeros(2, dtype=torch.float64))
 
 
-def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     assert "no C compiler" in build(tmp_path / "library.so")
@@ -163,7 +145,18 @@ def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_build_without_avx512_says_why(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_may_be_in_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
+    compiler = tmp_path / "Program Files" / "clang"
+    compiler.parent.mkdir()
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; echo > "$2"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(compiler.parent))
+    monkeypatch.delenv("CC", raising=False)
+    assert build(tmp_path / "library.so") is None
+    assert (tmp_path / "library.so").is_file()
+
+
+def test_a_build_without_avx512_says_why(tmp_path, monkeypatch):
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase "$*" in *NO_AVX512*) ;; *) echo "unknown target" >&2; exit 1;; esac\n'
                         'while [ "$1" != -o ]; do shift; done; echo > "$2"\n')  # fmt: skip
@@ -174,7 +167,7 @@ def test_a_build_without_avx512_says_why(tmp_path, monkeypatch: pytest.MonkeyPat
     assert (tmp_path / "library.so").is_file()
 
 
-def test_a_damaged_library_is_left_aside(tmp_path) -> None:
+def test_a_damaged_library_is_left_aside(tmp_path):
     script = (
         "import pathlib, sys; from elmo.ops import native; native.LIBRARY = pathlib.Path(sys.argv[1]);"
         "assert native.library() is None"
@@ -184,60 +177,37 @@ def test_a_damaged_library_is_left_aside(tmp_path) -> None:
 
 
 @needs_library
-def test_a_library_of_other_sources_is_left_aside_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "source_hash", lambda: "another")
-    native.library.cache_clear()
-    try:
+def test_a_library_of_other_sources_is_left_aside_with_a_warning():
+    with native_library(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "source_hash", lambda: "another")
         with pytest.warns(RuntimeWarning, match="built from other sources.*Build it again: python .*build.py"):
             assert native.library() is None
         assert native.library() is None  # said once
-    finally:
-        monkeypatch.undo()
-        native.library.cache_clear()
 
 
 @needs_library
-def test_the_library_knows_the_sources_it_was_built_from() -> None:
+def test_the_library_knows_the_sources_it_was_built_from():
     assert native.library().source_hash() == source_hash()
 
 
-@pytest.fixture
-def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Loads the library anew with ELMO_INSTRUCTIONS set."""
+@needs_library
+def test_instruction_sets_are_limited_by_name():
+    found = {}
+    for name in ("none", "AVX2", "all", ""):
+        with native_library(ELMO_INSTRUCTIONS=name):
+            found[name] = native.instructions()
+    assert found["none"] == "none" and found["AVX2"] in ("AVX2", "none") and found["all"] == found[""]
 
-    def load(name: str) -> None:
-        monkeypatch.setenv("ELMO_INSTRUCTIONS", name)
-        native.library.cache_clear()
+
+@needs_library
+@pytest.mark.parametrize("name", ["avx3", "\udcff"])
+def test_an_unknown_instruction_set_is_an_error(name):
+    message = re.escape(f"ELMO_INSTRUCTIONS is {name!r}")
+    with native_library(ELMO_INSTRUCTIONS=name), pytest.raises(ConfigError, match=message):
         native.library()
 
-    monkeypatch.delenv("ELMO_INSTRUCTIONS", raising=False)
-    native.library.cache_clear()
-    yield load
-    monkeypatch.undo()
-    native.library.cache_clear()
-    native.library()  # with the limit there was before
 
-
-@needs_library
-def test_instruction_sets_are_limited_by_name(limit: Callable[[str], None]) -> None:
-    best = native.instructions()  # no limit is set, whatever the environment says
-    limit("none")
-    assert native.instructions() == "none"
-    limit("AVX2")
-    assert native.instructions() in ("AVX2", "none")
-    for name in ("all", ""):
-        limit(name)
-        assert native.instructions() == best
-
-
-@needs_library
-def test_an_unknown_instruction_set_is_an_error(limit: Callable[[str], None]) -> None:
-    for name in ("avx3", "\udcff"):
-        with pytest.raises(ConfigError, match=re.escape(f"ELMO_INSTRUCTIONS is {name!r}")):
-            limit(name)
-
-
-def test_the_library_is_switched_off_by_0_and_by_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_is_switched_off_by_0_and_by_nothing_else(monkeypatch):
     for value, is_off in (("0", True), ("1", False), ("", False)):
         monkeypatch.setenv("ELMO_NATIVE", value)
         assert native.is_switched_off() is is_off
@@ -245,11 +215,11 @@ def test_the_library_is_switched_off_by_0_and_by_nothing_else(monkeypatch: pytes
 
 @needs_library
 @pytest.mark.parametrize("name", ["avx2", "none"])
-def test_training_passes_equal_torch_on_lower_tiers(name: str, limit: Callable[[str], None]) -> None:
-    limit(name)
-    test_gate_passes_equal_torch(torch.float32, 1.5, 37, 129)
-    test_sampled_softmax_equals_the_reference(torch.bfloat16, 37, 20)
-    test_char_cnn_for_training_equals_the_trimmed_one_under_autograd("relu", 5)
+def test_training_passes_equal_torch_on_lower_tiers(name):
+    with native_library(ELMO_INSTRUCTIONS=name):
+        test_gate_passes_equal_torch(torch.float32, 1.5, 37, 129)
+        test_sampled_softmax_equals_the_reference(torch.bfloat16, 37, 20)
+        test_char_cnn_for_training_equals_the_trimmed_one_under_autograd("relu", 5)
 
 
 def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
@@ -292,7 +262,7 @@ def with_gradients(name: str, dtype: torch.dtype, *, autocast: bool = False) -> 
 
 
 @pytest.mark.parametrize("shape", [(3, 0, 6), (0, 2, 6)])
-def test_a_window_without_rows_or_tokens_has_gradients(shape: tuple[int, int, int]) -> None:
+def test_a_window_without_rows_or_tokens_has_gradients(shape):
     inputs, weights = torch.zeros(*shape, requires_grad=True), operations()["window"][1][1:]
     state = torch.zeros(shape[1], 8), torch.zeros(shape[1], 12)
     outputs, *_ = projected_lstm_window(inputs, *state, LayerWeights(*weights), LSTMSettings())
@@ -302,7 +272,7 @@ def test_a_window_without_rows_or_tokens_has_gradients(shape: tuple[int, int, in
 
 @pytest.mark.parametrize("name", operations())
 @pytest.mark.parametrize("way", ["float32", "bfloat16", "float16", "autocast"])
-def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: str) -> None:
+def test_every_type_and_autocast_stay_next_to_double_precision(name, way):
     """bfloat16 keeps 8 bits of each number: an error of 2^-8 of the largest, some steps long."""
     exact = with_gradients(name, torch.float64)
     dtype = torch.float32 if way == "autocast" else getattr(torch, way)
@@ -312,14 +282,9 @@ def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: s
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "window",
-        "full_softmax",
-        *(pytest.param(name, marks=needs_library) for name in ("char_cnn", "softmax")),
-    ],
+    "name", ["window", "full_softmax", *(pytest.param(name, marks=needs_library) for name in ("char_cnn", "softmax"))]
 )
-def test_gradients_of_gradients_are_refused(name: str) -> None:
+def test_gradients_of_gradients_are_refused(name):
     function, given = operations()[name]
     given = [tensor.requires_grad_() for tensor in given]
     # A loss that is linear in the result has a gradient that needs none itself.
@@ -330,7 +295,7 @@ def test_gradients_of_gradients_are_refused(name: str) -> None:
 
 
 @needs_library
-def test_the_char_cnn_in_training_makes_no_number_of_a_nan() -> None:
+def test_the_char_cnn_in_training_makes_no_number_of_a_nan():
     ids, embedding, weight = torch.tensor([[1, 2, 3, 0, 0, 0]]), torch.randn(4, 4), torch.randn(5, 4, 2)
     embedding[3] = torch.nan
     found = best_windows(character_vectors(ids, embedding.requires_grad_(), 2), weight)
@@ -340,7 +305,7 @@ def test_the_char_cnn_in_training_makes_no_number_of_a_nan() -> None:
 @needs_library
 @pytest.mark.parametrize("clip", [None, 3.0])
 @pytest.mark.parametrize("cell", [torch.nan, torch.inf])
-def test_gradients_of_cells_that_are_no_numbers_are_those_of_torch(clip: float | None, cell: float) -> None:
+def test_gradients_of_cells_that_are_no_numbers_are_those_of_torch(clip, cell):
     def run() -> list[Tensor]:
         gates, cells = torch.full((1, 16), 0.4), torch.full((1, 4), 0.3)
         grad_cell, grad_gates, grad_bias = torch.ones(1, 4), torch.empty(1, 16), torch.zeros(16)

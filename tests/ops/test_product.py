@@ -9,14 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from elmo.config import LSTMSettings
 from elmo.ops import product as module
 from elmo.ops.full_softmax import full_softmax_mean
-from elmo.ops.product import (
-    RoundedProducts,
-    TrainedProducts,
-    product,
-    quantize_weight,
-    repeated_factor,
-    trained_product,
-)
+from elmo.ops.product import RoundedProducts, TrainedProducts, product, repeated_factor, trained_product
 from elmo.ops.projected_lstm import LayerWeights, projected_lstm_window
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24)]
@@ -62,17 +55,6 @@ def test_it_stays_next_to_double_precision(dtype, inner, outer, rows, require_ne
     found = rounded(inputs, weight, dtype, bias)
     assert found.dtype == torch.float32
     require_near_product(found, inputs, weight, bias, dtype, f"{rows} rows")
-
-
-def test_a_weight_rounded_to_int8_rounds_to_the_same_again() -> None:
-    torch.manual_seed(0)
-    weight = torch.randn(500, 40) * torch.rand(500, 1).exp2() * 10 ** torch.randint(-6, 6, (500, 1))
-    weight[3] = 0
-    whole, steps = quantize_weight(weight)
-    again, same_steps = quantize_weight(whole * steps)
-    assert torch.equal(whole, again)
-    assert torch.equal(steps, same_steps)
-    assert whole.abs().max() == 127
 
 
 def test_rows_of_zeros_stay_zeros() -> None:

@@ -91,44 +91,6 @@ def test_the_expected_gradient_is_zero_where_the_full_softmax_has_none():
     assert wrong[0].abs().max() > 1e-2  # the terms themselves are not zero
 
 
-def test_corrected_negatives_estimate_the_full_sum_and_its_gradient_without_bias():
-    """2,000 samples of 12 draws each: the mean is within 3 standard errors of the sum over the whole vocabulary."""
-    size, num_draws = 20, 12
-    outputs, weight, bias, _ = softmax(size, targets=1)
-    sampler, chance = LogUniformSampler(size, 5), np.random.default_rng(1)
-    factors = torch.exp(-sampler.log_probability(torch.arange(size), num_draws).double())
-    terms = torch.exp(outputs @ weight.t() + bias)[0]
-    draws = chance.choice(size, size=(2000, num_draws), p=chances(size))
-    among = torch.zeros(2000, size, dtype=torch.float64)
-    for row, ids in zip(among, draws, strict=True):
-        row[np.unique(ids)] = 1
-    sums = (among * factors * terms).sum(dim=1)
-    assert abs(sums.mean() - terms.sum()) < 3 * sums.std() / 2000**0.5
-    gradients = (among * factors * terms) @ weight  # of the sums, with respect to the output
-    error = (gradients.mean(dim=0) - terms @ weight).abs()
-    assert (error < 3 * gradients.std(dim=0) / 2000**0.5).all()
-
-
-@pytest.mark.parametrize(("num_samples", "bias"), [(10, 0.3), (15, 0.1), (20, 1e-3)])
-def test_the_mean_gradient_comes_to_the_full_softmax_as_the_sample_grows(num_samples, bias):
-    outputs, weight, _, _ = softmax(20, targets=64)
-    frequency = torch.from_numpy(chances(20))
-    targets = torch.multinomial(frequency, 64, replacement=True, generator=torch.Generator().manual_seed(0))
-    bias_of_words = frequency.log().requires_grad_()
-    sampler, chance = LogUniformSampler(20, num_samples), np.random.default_rng(0)
-    mean, repeats = torch.zeros(20, dtype=torch.float64), 300
-    for _ in range(repeats):
-        sample = sampler.draw(chance)
-        log_probability = sampler.log_probability(
-            torch.arange(20), 10**6 if num_samples == 20 else sample.num_draws
-        ).double()
-        loss = nats(outputs, weight, bias_of_words, targets, sample.ids, log_probability).mean()
-        mean += torch.autograd.grad(loss, bias_of_words)[0] / repeats
-    full = functional.cross_entropy(outputs @ weight.t() + bias_of_words, targets)
-    (expected,) = torch.autograd.grad(full, bias_of_words)
-    assert (mean - expected).norm() < bias * expected.norm()
-
-
 def test_gradients_equal_finite_differences():
     outputs, weight, bias, targets = softmax(9, dim=3)
     negatives, log_probability = torch.tensor([0, 2, 5, 6]), -torch.rand(9, dtype=torch.float64)

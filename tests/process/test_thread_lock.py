@@ -22,14 +22,6 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-def test_only_one_holds_it():
-    lock = ThreadLock()
-    with lock.mutex:
-        assert not lock.mutex.acquire(blocking=False)
-    assert lock.mutex.acquire(blocking=False)
-    lock.mutex.release()
-
-
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda lock: pickle.loads(pickle.dumps(lock))])
 def test_a_copy_of_a_held_lock_is_free(copied):
     lock = ThreadLock()

@@ -38,13 +38,12 @@ def test_inside_everything_is_as_usual_and_outside_as_it_was(setting):
     assert (before.dtype, before.device, before.is_inference()) == (after.dtype, after.device, after.is_inference())
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_a_model_is_trained_the_same(setting, data, recipe, tmp_path):
-    recipe = replace(recipe, epochs=1)
-    expected = train(data, tmp_path / "usual", recipe).model / "model.safetensors"
-    with SETTINGS[setting]():
-        found = train(data, tmp_path / "changed", recipe).model / "model.safetensors"
-    assert found.read_bytes() == expected.read_bytes()
+def test_a_model_is_trained_the_same(data, recipe, tmp_path):
+    found = {}
+    for name, setting in SETTINGS.items():
+        with setting():
+            found[name] = train(data, tmp_path / name, replace(recipe, max_steps=3)).model / "model.safetensors"
+    assert len({path.read_bytes() for path in found.values()}) == 1, found
 
 
 @pytest.mark.parametrize("function", TRAININGS, ids=lambda function: f"{function.__module__}.{function.__name__}")

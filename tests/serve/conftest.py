@@ -4,13 +4,14 @@ import dataclasses
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
@@ -121,8 +122,11 @@ class Live:
 
 
 @contextmanager
-def _running(models: list[ServedModel], settings: ServeSettings | None = None) -> Iterator[Live]:
-    app, started = create_app(models, settings), threading.Event()
+def running(
+    models: list[ServedModel], settings: ServeSettings | None = None, routes: Sequence[Route] = ()
+) -> Iterator[Live]:
+    """A server in a thread; when the block is left, it has ended."""
+    app, started = create_app(models, settings, extra_routes=routes), threading.Event()
     with bound("127.0.0.1", 0) as listening:
         made = Server(app, listening, started=started.set)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
@@ -139,12 +143,6 @@ def _running(models: list[ServedModel], settings: ServeSettings | None = None) -
 
 
 @pytest.fixture
-def running() -> Callable[..., AbstractContextManager[Live]]:
-    """`with running(models, settings) as live`: a server in a thread; when it is left, it has ended."""
-    return _running
-
-
-@pytest.fixture
 def live(models) -> Iterator[Live]:
-    with _running(models) as live:
+    with running(models) as live:
         yield live

@@ -1,10 +1,8 @@
 """The batcher: what waits is computed together, within the limit, and nobody's failure is another's."""
 
 import asyncio
-import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -216,36 +214,6 @@ def test_a_task_that_is_cancelled_while_it_waits_is_told(held):
         assert all(future.cancelled() for future in futures)
 
     asyncio.run(main())
-
-
-def test_requests_of_many_clients_get_the_vectors_of_one(embedder):
-    """Whatever shares a batch with them."""
-    chance = random.Random(1)
-    words = ["the", "cat", "sat", "on", "mat", "a", "longer", "word", "밥을"]
-    requests = [[chance.choices(words, k=chance.randrange(12)) for _ in range(1 + n % 3)] for n in range(120)]
-    expected = [embedder.embed(sentences, "average") for sentences in requests]
-
-    async def main():
-        batcher = Batcher(40, 100_000)
-        batcher.start()
-
-        async def one(sentences):
-            await asyncio.sleep(chance.random() * 0.2)
-            parts = [await future for future in batcher.embed(embedder, sentences, "average", FAR)]
-            return [array for part in parts for array in part]
-
-        found = await asyncio.gather(*map(one, requests))
-        await asyncio.to_thread(batcher.close)
-        return found, batcher.counts
-
-    # Others call the same embedder directly at the same time.
-    with ThreadPoolExecutor(2) as pool:
-        others = [pool.submit(embedder.embed, sentences, "average") for sentences in requests]
-        found, counts = asyncio.run(main())
-    assert counts.batches < 120
-    for arrays in (found, [other.result() for other in others]):
-        for own, right in zip(arrays, expected, strict=True):
-            assert all(np.array_equal(a, b) for a, b in zip(own, right, strict=True))
 
 
 @pytest.mark.parametrize("text", ["a" * 30_000, ["a" * 30_000], [""] * 30_000])

@@ -25,20 +25,9 @@ def test_vectors_are_the_librarys(client, embedder, layers, pool):
     assert np.array_equal(found, embedder.embed(SENTENCES, layers, pool=pool))
 
 
-def test_without_fields_it_is_the_mean_of_the_average_layer(client, embedder):
-    found = vectors(asked(client, input="the cat sat"))
-    assert np.array_equal(found, embedder.embed(SENTENCES[:1], "average", pool="mean"))
-
-
 def test_normalized_vectors_are_the_librarys(client, embedder):
     found = vectors(asked(client, input=TEXTS, normalize=True))
     assert np.array_equal(found, embedder.embed(SENTENCES, "average", pool="mean", normalize=True))
-
-
-def test_numbers_are_those_of_base64(client):
-    as_numbers = client.post("/v1/embeddings", json={"input": TEXTS}).json()["data"]
-    found = [np.array(row["embedding"], np.float32) for row in as_numbers]
-    assert np.array_equal(found, vectors(asked(client, input=TEXTS)))
 
 
 def test_the_path_may_leave_out_the_version(client):
@@ -75,17 +64,6 @@ def test_text_is_cut_by_rules_unless_whitespace_is_asked_for(client, embedder):
     for tokenizer, sentences in zip((None, "whitespace"), cut, strict=True):
         found = vectors(asked(client, input=text, tokenizer=tokenizer))
         assert np.array_equal(found, embedder.embed(sentences, "average", pool="mean"))
-
-
-def test_the_server_can_have_another_tokenizer(new_client, embedder):
-    found = vectors(asked(new_client(tokenizer="whitespace"), input="mat."))
-    assert np.array_equal(found, embedder.embed([["mat."]], "average", pool="mean"))
-
-
-def test_a_text_longer_than_a_batch_is_computed(new_client, embedder):
-    words = ["cat", "mat", "the"] * 40
-    found = vectors(asked(new_client(max_batch_tokens=16), input=[words, "the cat", words]))
-    assert np.array_equal(found, embedder.embed([words, ["the", "cat"], words], "average", pool="mean"))
 
 
 def test_words_of_one_model_and_another_name_are_kept_apart(client):

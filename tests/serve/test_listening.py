@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.serve.conftest import running
 
 import elmo
 from elmo.errors import ConfigError
@@ -67,7 +68,7 @@ def test_a_file_of_keys_has_one_in_each_line(tmp_path):
             read_keys(path)
 
 
-def test_what_is_being_answered_is_finished_before_the_server_ends(running, models, hold):
+def test_what_is_being_answered_is_finished_before_the_server_ends(models, hold):
     answers = []
     with running(models) as live:
         began, go_on = hold()
@@ -96,7 +97,7 @@ def test_what_is_being_answered_is_finished_before_the_server_ends(running, mode
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
-def test_a_text_that_takes_long_does_not_hold_up_the_end(running, models, hold, capfd):
+def test_a_text_that_takes_long_does_not_hold_up_the_end(models, hold, capfd):
     answers = []
     with running(models) as live:
         began, go_on = hold()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.serve.conftest import running
 
 from elmo.cli.verbs.serve import Arguments
 from elmo.serve import encodings
@@ -39,13 +40,13 @@ def test_the_page_has_clients_and_an_app_of_ones_own():
 
 @pytest.mark.filterwarnings("ignore")  # the libraries' own: they leave connections open
 @pytest.mark.parametrize("code", CLIENTS, ids=range(len(CLIENTS)))
-def test_the_code_of_a_client_runs(running, small, code, monkeypatch):
+def test_the_code_of_a_client_runs(small, code, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     with running([small]) as live:
         exec(compile(code.replace(ADDRESS, live.url), "serving.md", "exec"), {"__name__": "page"})
 
 
-def test_the_first_request_is_answered(running, small):
+def test_the_first_request_is_answered(small):
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     (command,) = blocks("bash")

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.serve.conftest import running
 
 from elmo.serve.listening import MAX_CONNECTIONS
 from elmo.serve.settings import ServeSettings
@@ -125,7 +126,7 @@ def test_contradictory_lengths_are_refused(live, lengths):
     assert status(live.sent(b"POST /v1/embeddings HTTP/1.1\r\n" + HEADERS + lengths + b"\r\n\r\nabcdef")) == 400
 
 
-def test_a_body_that_does_not_come_is_waited_for_in_vain(running, models):
+def test_a_body_that_does_not_come_is_waited_for_in_vain(models):
     with running(models, ServeSettings(body_seconds=0.2)) as live, live.connected() as connection:
         connection.sendall(post(BODY).removesuffix(BODY[5:]))
         answer = live.received(connection)
@@ -177,7 +178,7 @@ def test_what_a_client_no_longer_waits_for_is_not_computed(live, hold):
     assert batcher.counts.dropped == 1
 
 
-def test_a_full_queue_is_told_with_when_to_come_again(running, models, hold):
+def test_a_full_queue_is_told_with_when_to_come_again(models, hold):
     with running(models, ServeSettings(max_queued_tokens=4)) as live:
         began, go_on = hold()
         with live.connected() as first:

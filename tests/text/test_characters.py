@@ -1,7 +1,6 @@
 """A token -> the ids of its characters. Expected rows are written out from the specification, 1.1 to 1.3."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +11,6 @@ from elmo.text.characters import CharacterMap
 
 BEGIN, END, PADDING = 259, 260, 261
 MAP = CharacterMap.for_bytes()
-
-
-@pytest.fixture
-def shared() -> Path:
-    folder = Path(__file__).resolve().parents[3] / "shared"
-    if not folder.is_dir():
-        pytest.skip("the shared folder is not here")
-    return folder
 
 
 def row(content: list[int]) -> list[int]:

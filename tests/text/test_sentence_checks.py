@@ -12,8 +12,7 @@ BOTH = [checked_sentences, lambda sentences: list(checked_stream(sentences))]
 
 @pytest.mark.parametrize("checked", BOTH)
 @pytest.mark.parametrize(
-    "words",
-    [["The", "river", "bank"], ("yes", "no"), ["bank", "", "river"], ["我爱你", "他去了银行"]],
+    "words", [["The", "river", "bank"], ("yes", "no"), ["bank", "", "river"], ["我爱你", "他去了银行"]]
 )
 def test_a_flat_list_of_words_is_refused_with_both_ways_to_write_it(checked, words):
     with pytest.raises(ConfigError) as told:

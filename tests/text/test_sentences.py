@@ -35,12 +35,6 @@ def test_each_line_is_a_sentence_and_a_blank_line_an_empty_one(tmp_path):
     assert list(read_sentences(written(tmp_path, TEXT.encode()))) == SENTENCES
 
 
-@pytest.mark.parametrize("suffix", PACKERS)
-def test_packed_files_read_like_plain_ones(tmp_path, suffix):
-    path = written(tmp_path, PACKERS[suffix](TEXT.encode()), f"text.txt{suffix}")
-    assert list(read_sentences(path)) == SENTENCES
-
-
 def test_a_dash_reads_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
     assert list(read_sentences("-")) == SENTENCES
@@ -95,27 +89,10 @@ def test_skipped_lines_keep_their_place_and_are_listed(tmp_path):
     assert f"{path}:4: not valid UTF-8 (byte 0xE9 at column 1)" in listed[1][1]
 
 
-@pytest.mark.parametrize("errors", ["strict", "skip"])
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-def test_a_pdf_is_no_text_even_where_its_bytes_decode(tmp_path, errors, encoding):
-    path = tmp_path / "letter.pdf"
-    path.write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
-    with pytest.raises(TextError, match="letter.pdf:1: is not text: a document.*pdftotext"):
-        list(read_sentences(path, encoding=encoding, errors=errors, on_bad_line=lambda number, message: None))
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32-le", "no-such", "a\0b"])
 def test_an_encoding_that_cannot_serve_is_refused_with_the_next_step(tmp_path, encoding):
     with pytest.raises(ConfigError, match=f"encoding is {re.escape(repr(encoding))}.*Use, for instance, utf-8"):
         read_sentences(written(tmp_path, b"a\n"), encoding=encoding)
-
-
-@pytest.mark.parametrize(
-    "content", ["a b".encode("utf-32"), gzip.compress(b"a b" * 99, mtime=0), lzma.compress(b"a b")]
-)
-def test_a_file_that_is_no_text_is_refused_with_the_next_step(tmp_path, content):
-    with pytest.raises(TextError, match=r"text.txt:1: (is )?not .*(\.gz|encoding)"):
-        list(read_sentences(written(tmp_path, content)))
 
 
 def test_a_missing_file_is_an_error_before_anything_is_read(tmp_path):

@@ -111,11 +111,6 @@ def test_no_character_is_lost_or_changed(text):
     assert "".join(tokens(text)) == "".join(text.split()).translate(invisible)
 
 
-@given(st.text(st.sampled_from("aZ9 .!?'\"()\n가。,")))
-def test_sentences_keep_every_character(text):
-    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

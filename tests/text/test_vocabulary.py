@@ -22,8 +22,17 @@ from elmo.text.vocabulary import (
 COUNTS = {"b": 5, "a": 5, "rare": 1, "the": 9, "밥": 2}
 
 
-def test_words_stand_by_descending_count_and_ties_by_themselves():
-    assert Vocabulary.from_counts(COUNTS).words == ("<S>", "</S>", "<UNK>", "the", "a", "b", "밥", "rare")
+@pytest.mark.parametrize(
+    ("counts", "settings", "words"),
+    [
+        (COUNTS, {}, ["the", "a", "b", "밥", "rare"]),
+        (COUNTS, {"max_size": 5}, ["the", "a"]),
+        (COUNTS, {"min_count": 5}, ["the", "a", "b"]),
+        ({"<UNK>": 100, "<S>": 3, "a": 1}, {}, ["a"]),
+    ],
+)
+def test_words_stand_behind_the_special_ones_by_descending_count(counts, settings, words):
+    assert Vocabulary.from_counts(counts, **settings).words == (*SPECIAL_WORDS, *words)
 
 
 @settings(max_examples=40)
@@ -32,18 +41,6 @@ def test_the_order_of_counting_changes_nothing(counts, random):
     shuffled = list(counts.items())
     random.shuffle(shuffled)
     assert Vocabulary.from_counts(dict(shuffled)) == Vocabulary.from_counts(counts)
-
-
-def test_size_includes_the_special_words():
-    assert Vocabulary.from_counts(COUNTS, max_size=5).words == (*SPECIAL_WORDS, "the", "a")
-
-
-def test_rare_words_are_left_out():
-    assert Vocabulary.from_counts(COUNTS, min_count=5).words == (*SPECIAL_WORDS, "the", "a", "b")
-
-
-def test_special_words_in_the_text_are_not_counted_again():
-    assert Vocabulary.from_counts({"<UNK>": 100, "<S>": 3, "a": 1}).words == (*SPECIAL_WORDS, "a")
 
 
 def test_a_count_that_no_word_reaches_is_refused_with_the_highest_one():
@@ -88,15 +85,12 @@ def read(folder, content: bytes) -> Vocabulary:
     return Vocabulary.read(folder / "vocab.txt")
 
 
-def test_lines_are_stripped_and_a_blank_line_is_the_empty_word(tmp_path):
+def test_each_line_but_maxtermid_is_a_word_without_the_blanks_around_it(tmp_path):
     vocabulary = read(tmp_path, "\ufeff<S>\r\n</S>\r\n<UNK>\r\n the\t\r\n\r\nend".encode())
     assert vocabulary.words == (*SPECIAL_WORDS, "the", "", "end")
     assert vocabulary.id("") == 4
-
-
-def test_the_line_maxtermid_is_skipped(tmp_path):
-    vocabulary = read(tmp_path, b"!!!MAXTERMID\n<S>\n</S>\n<UNK>\na\n!!!MAXTERMID\nb\n")
-    assert vocabulary.words == (*SPECIAL_WORDS, "a", "b")
+    assert read(tmp_path, b"!!!MAXTERMID\n<S>\n</S>\n<UNK>\na\n!!!MAXTERMID\nb\n").words[3:] == ("a", "b")
+    assert read(tmp_path, "<S>\n</S>\n<UNK>\na\u2028b\x0cc\n".encode()).words[3:] == ("a\u2028b\x0cc",)
 
 
 def test_a_word_that_readers_skip_is_not_listed(tmp_path):
@@ -110,10 +104,6 @@ def test_of_equal_words_the_later_id_counts_and_both_rows_stay(tmp_path):
     vocabulary = read(tmp_path, b"<S>\n</S>\n<UNK>\na\nb\na\n<UNK>\n")
     assert len(vocabulary) == 7
     assert vocabulary.ids(["a", "b", "<UNK>", "nope"]).tolist() == [5, 4, 2, 2]
-
-
-def test_words_with_inner_line_separators_stay_whole(tmp_path):
-    assert read(tmp_path, "<S>\n</S>\n<UNK>\na\u2028b\x0cc\n".encode()).words[3:] == ("a\u2028b\x0cc",)
 
 
 def test_a_vocabulary_that_begins_with_other_words_is_refused(tmp_path):

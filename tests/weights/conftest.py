@@ -50,16 +50,22 @@ def random_word_checkpoint() -> Callable[..., Checkpoint]:
 
 
 @pytest.fixture
-def published(tmp_path, random_checkpoint) -> Path:
+def model(random_checkpoint) -> Checkpoint:
+    """What is in the folders below; a file of tests may have another."""
+    return random_checkpoint()
+
+
+@pytest.fixture
+def published(tmp_path, model) -> Path:
     """A folder of AllenNLP's format."""
-    write_allennlp(random_checkpoint(), tmp_path / "published")
+    write_allennlp(model, tmp_path / "published")
     return tmp_path / "published"
 
 
 @pytest.fixture
-def native(tmp_path, random_checkpoint) -> Path:
+def native(tmp_path, model) -> Path:
     """A model folder in our own format."""
-    write_native(random_checkpoint(), tmp_path / "native")
+    write_native(model, tmp_path / "native")
     return tmp_path / "native"
 
 

@@ -5,27 +5,13 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.formats import read, recognize
-from elmo.weights.native.write import write as write_checkpoint
 
 
 @pytest.fixture
 def model(random_checkpoint, random_softmax):
     words = [f"word{number}" for number in range(len(random_softmax["bias"]))]
     return replace(random_checkpoint(), softmax=random_softmax, vocabulary=words)
-
-
-@pytest.fixture
-def published(tmp_path, model):
-    write_allennlp(model, tmp_path / "published")
-    return tmp_path / "published"
-
-
-@pytest.fixture
-def native(tmp_path, model):
-    write_checkpoint(model, tmp_path / "native")
-    return tmp_path / "native"
 
 
 def test_a_published_folder_is_read_with_its_vocabulary_and_softmax(published, model, require_equal):

@@ -145,8 +145,7 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
     for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
     with pytest.raises(
-        WeightFileError,
-        match="many-langs: ELMo.* has a model for each language.* Name one as many-langs/CODE",
+        WeightFileError, match="many-langs: ELMo.* has a model for each language.* Name one as many-langs/CODE"
     ):
         resolve("many-langs")
     with pytest.raises(WeightFileError, match="german: is a published model, but no address of it is known. Get its"):

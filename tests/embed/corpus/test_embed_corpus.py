@@ -192,11 +192,6 @@ def test_an_output_without_a_name_is_refused(embedder, text, output, to):
         embed_corpus(embedder, text, output, to=to)
 
 
-def test_no_text_at_all_is_refused(embedder, tmp_path):
-    with pytest.raises(ConfigError, match="the list of files is empty"):
-        embed_corpus(embedder, [], tmp_path / "vectors.npy")
-
-
 def test_a_folder_that_is_not_ours_is_not_removed(embedder, text, tmp_path):
     (tmp_path / "vectors.npy.partial").mkdir()
     (tmp_path / "vectors.npy.partial" / "thesis.doc").touch()
@@ -393,23 +388,3 @@ def test_without_room_for_all_vectors_twice_each_part_makes_room(embedder, text,
     assert left == [7, 6, 5]
     assert embed_corpus(embedder, text, output, window=4, resume=True)["resumed_at_line"] == 27 - 8
     assert output.read_bytes() == whole.read_bytes()
-
-
-def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_checkpoint):
-    plain, rows, trees = tmp_path / "t.txt", tmp_path / "t.jsonl", tmp_path / "t.conllu"
-    plain.write_text("do n't go\n\nno\n", encoding="utf-8")
-    rows.write_text('{"text": ["do", "n\'t", "go"]}\n{"text": ""}\n{"text": "no"}\n', encoding="utf-8")
-    trees.write_text(
-        "".join(f"{i}\t{w}" + "\t_" * 8 + "\n" for i, w in enumerate(("do", "n't", "go"), 1))
-        + "\n1\tno"
-        + "\t_" * 8
-        + "\n\n",
-        encoding="utf-8",
-    )
-    found = {}
-    for path in (plain, rows, trees):
-        embed_corpus(Embedder(tiny_checkpoint), path, path.with_suffix(path.suffix + ".h5"))
-        found[path] = [array for array in read_vectors(path.with_suffix(path.suffix + ".h5")) if array.shape[1]]
-    for path in (rows, trees):
-        for one, other in zip(found[plain], found[path], strict=True):
-            np.testing.assert_array_equal(one, other)

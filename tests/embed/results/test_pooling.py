@@ -104,15 +104,6 @@ def test_progress_counts_every_token(tiny_checkpoint, state, recorded_progress):
     assert recorded_progress.stages["embedding"][-1] == (8, 8)
 
 
-def test_true_shows_a_bar_and_the_default_nothing(tiny_checkpoint, terminal, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stderr", terminal)
-        Embedder(tiny_checkpoint).embed(SENTENCES)
-        assert terminal.getvalue() == ""
-        Embedder(tiny_checkpoint).embed(SENTENCES, progress=True)
-    assert terminal.screen[0].startswith("embedding: 100%")
-
-
 def test_what_is_none_of_the_choices_is_refused(embedder):
     with pytest.raises(ConfigError, match="pool must be one of 'mean', 'max'.*'average'"):
         embedder.embed(SENTENCES, pool="average")

@@ -134,10 +134,7 @@ def test_a_text_file_of_another_run_is_noticed(embedder, raw, tmp_path):
     with read_vectors(tmp_path / "v.npy") as vectors, pytest.raises(TextError, match="belong to different runs"):
         vectors.row(0)
     beside.write_text(content.replace("[", "", 1), encoding="utf-8")
-    with (
-        read_vectors(tmp_path / "v.npy") as vectors,
-        pytest.raises(TextError, match=r"text.jsonl: can't be used"),
-    ):
+    with read_vectors(tmp_path / "v.npy") as vectors, pytest.raises(TextError, match=r"text.jsonl: can't be used"):
         vectors.row(0)
 
 

@@ -18,10 +18,7 @@ from elmo.integrations import onnx as onnx_file
 PACKAGES = os.environ.get("ELMO_ONNXRUNTIME_WEB")
 pytestmark = pytest.mark.skipif(PACKAGES is None, reason="needs npm's onnxruntime-web: .ci/integrations installs it")
 
-WORDS = {
-    "small-en": "He sat by the bank of the river .",
-    "small-ko": "나는 어제 배 를 타고 강 을 건넜다 .",
-}
+WORDS = {"small-en": "He sat by the bank of the river .", "small-ko": "나는 어제 배 를 타고 강 을 건넜다 ."}
 
 
 def vectors(model: Path, batches: list[list[list[str]]], token_map) -> list[np.ndarray]:

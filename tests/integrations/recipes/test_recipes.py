@@ -5,12 +5,7 @@ import importlib.util
 import io
 import os
 import re
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,34 +62,13 @@ def test_the_recipe_for_spark_runs(monkeypatch):
     run("Spark")
 
 
-@pytest.fixture
-def server(tmp_path) -> Iterator[str]:
-    """The address of `elmo serve small-en` in a process of its own."""
-    if importlib.util.find_spec("langchain_openai") is None:
-        pytest.skip("needs langchain_openai")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "elmo", "serve", "small-en", "--port", str(port)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with (tmp_path / "log").open("wb") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/ready", process)
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.terminate()
-
-
-def _wait_for(address: str, process: subprocess.Popen) -> None:
-    until = time.monotonic() + 120
-    while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5):
-            return
-        time.sleep(0.2)
-    pytest.fail("the server did not start")
-
-
 @pytest.mark.slow  # starts a server
 @pytest.mark.filterwarnings("ignore")
-def test_the_recipe_for_langchain_runs(server):
-    run("LangChain", SERVER=server)
+def test_the_recipe_for_langchain_runs():
+    pytest.importorskip("langchain_openai")
+    from tests.serve.conftest import running
+
+    from elmo.serve.models import ServedModel
+
+    with running([ServedModel.load("small-en")]) as live:
+        run("LangChain", SERVER=f"{live.url}/v1")

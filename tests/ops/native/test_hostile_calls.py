@@ -13,12 +13,7 @@ from elmo.ops.native.build import build
 HOSTILE = Path(__file__).with_name("hostile.py")
 GROUPS = ("engine", "structures", "passes", "operations")
 # What each fault lets through: which calls find it.
-FAULTS = {
-    "forget_sizes": "passes",
-    "forget_types": "passes",
-    "forget_lengths": "engine",
-    "forget_memory": "structures",
-}
+FAULTS = {"forget_sizes": "passes", "forget_types": "passes", "forget_lengths": "engine", "forget_memory": "structures"}
 
 pytestmark = pytest.mark.skipif(native.library() is None, reason="the native library is not built here")
 

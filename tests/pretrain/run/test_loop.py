@@ -102,6 +102,27 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(data, recipe, tmp_path, m
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
+KINDS: dict[str, dict[str, Any]] = {
+    "full, forward": {"softmax": "full", "direction": "forward"},
+    "adaptive": {"softmax": "adaptive", "softmax_cutoffs": (8, 15)},
+    "tied words": {"characters": "none", "tie_softmax": True},
+    "dictionary, backward": {"characters": "dictionary", "direction": "backward"},
+    "lazy adamw": {"optimizer": "adamw", "learning_rate": 0.01, "lazy_rows": True},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(data, recipe, tmp_path, kind):
+    config = replace(recipe, **KINDS[kind], max_steps=4)
+    whole = read(train(data, tmp_path / "whole", config).model)
+    train(data, tmp_path / "run", replace(config, max_steps=2))
+    again = read(train(data, tmp_path / "run", config).model)
+    assert again.token_map == whole.token_map
+    for one, other in ((again.tensors, whole.tensors), (again.softmax, whole.softmax)):
+        assert one.keys() == other.keys()
+        assert all((one[name] == other[name]).all() for name in one)
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_bit_for_bit(data, recipe, tmp_path):
     train(data, tmp_path / "whole", recipe)
@@ -211,13 +232,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(data, recipe
     assert plain[0] == plain[1]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"filters": ((1, 10**20),)},
-        {"num_negative_samples": LARGEST_COUNT},
-    ],
-)
+@pytest.mark.parametrize("settings", [{"filters": ((1, 10**20),)}, {"num_negative_samples": LARGEST_COUNT}])
 def test_settings_that_no_model_can_have_are_refused_before_anything_is_written(data, recipe, tmp_path, settings):
     with pytest.raises(ConfigError, match="(num_negative_samples|filters) must be"):
         train(data, tmp_path / "run", replace(recipe, **settings))

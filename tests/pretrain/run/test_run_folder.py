@@ -3,10 +3,8 @@
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -226,29 +224,11 @@ def test_a_checkpoint_that_was_changed_is_not_gone_on_from(data, recipe, run, tr
         run.restore(Trainer(recipe, data))
 
 
-def test_tensors_of_another_step_are_not_taken_for_this_ones(data, recipe, run, trainer):
-    trainer.step()
-    before = run.save(trainer, keep=2)
-    trainer.step()
-    after = run.save(trainer, keep=2)
-    shutil.rmtree(after / "model")
-    shutil.copytree(before / "model", after / "model")
-    with pytest.raises(WeightFileError, match="model/model.safetensors was changed"):
-        run.restore(Trainer(recipe, data))
-
-
 def test_a_checkpoint_of_another_model_is_refused(data, recipe, run, trainer):
     run.save(trainer, keep=2)
     trainer.head.vocabulary = [*trainer.head.vocabulary[:-1], "other"]
     with pytest.raises(ConfigError, match=r"vocabulary is .*, but the checkpoint .* was trained with"):
         run.restore(trainer)
-
-
-def test_a_network_of_another_size_is_refused_with_both_sizes(data, recipe, run, trainer):
-    run.save(trainer, keep=2)
-    other = replace(recipe, cell_size=recipe.cell_size + 1)
-    with pytest.raises(ConfigError, match=f"cell_size is {other.cell_size}, .* trained with {recipe.cell_size},"):
-        run.restore(Trainer(other, data))
 
 
 def test_the_log_has_times_and_facts_are_whole(run):

@@ -43,16 +43,6 @@ def test_rows_pull_sentences_from_one_shared_reader():
     assert window.targets.T.tolist() == [[A, B], [D, E]]
 
 
-def test_every_token_is_seen_once_an_epoch(data):
-    for backward in (False, True):
-        reader = SentenceReader(data.shards("train"), backward, seed=3)
-        seen = [_following(reader) for _ in range(data.num_sentences("train"))]
-        assert len(set(seen)) == data.num_sentences("train")
-        assert reader.epoch == 0
-        _following(reader)
-        assert reader.epoch == 1
-
-
 def test_order_differs_between_directions_and_epochs_and_repeats_with_the_seed(data):
     def order(backward: bool, seed: int, epochs: int = 2) -> list[tuple[int, int]]:
         reader = SentenceReader(data.shards("train"), backward, seed)

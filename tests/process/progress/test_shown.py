@@ -246,11 +246,6 @@ def test_a_stage_that_has_just_begun_has_no_speed_to_tell(log):
     assert log.lines == ["reading: 60%, 60.0B of 100B [00:05<00:03, 12.0B/s]"]
 
 
-def test_a_line_to_stay_is_written_at_once(log):
-    log.progress.say("step 5: perplexity 100")
-    assert log.lines == ["step 5: perplexity 100"]
-
-
 def test_more_than_the_total_is_no_error(log):
     log.progress.show("reading", 0, 0, "bytes")
     log.progress.show("checking", 0, 10, "rows")

@@ -32,22 +32,11 @@ PROSE = {
 ORDINARY = [
     "At 10:30, Ann : came .\nRain fell at 3:21 PM, and we left : late .\nIt was 2023 .\n",
     "On 30 April 2023 at 15:21, Ann wrote: rain fell .\nBo read it .\nCy left it .\n",
-    "Answers\nA.1: see page 3\nIt is late .\nWe left .\n",
-    "# Title\n\n## Part\n\nRain fell .\n\n## klue and others\n",
-    "S(x) is a set .\nNP (and P) differ .\n@HD is a name\n",
     "On 3 May 2023 at 10:30, the minister said: go home .\n",
     "2023. 4. 30. 오후 3:21, 서울시는 이렇게 밝혔다: 비가 온다 .\n",
     "In the 1st and 2nd half, at 10:30, Ann said: run .\n2 Cor. 4 and 1 Cor. 4:16, Paul says: love .\n",
     "Monday 1 May 2023 20:15 - News: the day\nTuesday 2 May 2023 20:15 - News: all\n",
     "Figure A.1: rain fell .\nTable B.2: rain fell again .\n",
-    "A.1: rain\nA.2: sun\nB.1: snow\n",
-    "#NEXUS is down again !\nI hate it .\n",
-    "@Begin the day with a smile\nRain fell .\n",
-    "[LINE] is for messages .\nI read them at 3:21 .\n",
-    "NP(agent) has Head:A .\n",
-    "## klue-like tests are good\nRain fell .\n",
-    "[t] is a type\n## More on types\nRain fell .\n",
-    "__label__ is what labels begin with .\n",
     "'Tis late , he said .\nd'Anna left .\n\"Rain?\"\n",
     "Read https://a.org/the-rain-that-fell-on-the-town-and-on-its-many-hills .\nDonaudampfschifffahrtsgesellschaft !\n",
     "- 2023-04-30: rain fell .\n- 2023-05-01: sun .\n- 2023-05-02: rain .\n",
@@ -60,17 +49,7 @@ VERSES = [
     "God said , let there be light .",
     "He saw that it was good .",
 ]
-NUMBERED = (
-    "{0}",
-    "{0}.",
-    "{0})",
-    "({0})",
-    "1:{0}",
-    "2.{0}.",
-    "2023-04-{0}",
-    "2023. 4. {0}.",
-    "{0}.04.2023:",
-)
+NUMBERED = ["{0}", "{0}.", "{0})", "({0})", "1:{0}", "2.{0}.", "2023-04-{0}", "2023. 4. {0}.", "{0}.04.2023:"]
 
 
 def enough(text: str) -> str:

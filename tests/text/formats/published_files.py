@@ -59,7 +59,6 @@ def _csv(separator: str, header: str = "id{}text", quote: str = "") -> str:
 
 COLUMNS: dict[str, tuple[str, str, Right]] = {
     "CoNLL-2003": ("eng.testa", "-DOCSTART- -X- -X- O\n\n" + _tagged("{w} {p} I-NP {n}"), RIGHT),
-    "CoNLL-2003 as text": ("eng.txt", "-DOCSTART- -X- -X- O\n\n" + _tagged("{w} {p} I-NP {n}"), RIGHT),
     "CoNLL-2003 without documents": ("ner.txt", _tagged("{w} {p} I-NP {n}"), RIGHT),
     "CoNLL-2000": ("chunks.txt", _tagged("{w} {p} B-NP"), RIGHT),
     "two columns": ("wikigold.conll.txt", _TWO, RIGHT),
@@ -74,11 +73,6 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
         "NER-de.txt",
         "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"),
         r"column 1 has 1, 2, .*--field N",
-    ),
-    "GermEval as .tsv": (
-        "de.tsv",
-        "#\tu [1]\n" + _tagged("{i}\t{w}\t{n}\tO"),
-        r"there is no column 'text'",
     ),
     "a token per line, named": ("tokens.conll", _rows("{}"), RIGHT),
     "CoNLL-U": ("ud.conllu", "# sent_id = 1\n# text = Anna left Rome.\n" + _CONLLU, RIGHT),
@@ -108,18 +102,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
         + "#end document\n",
         RIGHT,
     ),
-    "CoNLL-2012 as text": (
-        "coref.txt",
-        "#begin document (d); part 000\n"
-        + _rows("d", "0", "9", "{}", "X", "*", "-", "-", "-", "S1", "*", "-")
-        + "#end document\n",
-        RIGHT,
-    ),
-    "CoNLL-2012 without its documents": (
-        "b.conll",
-        _rows("d", "0", "9", "{}", "X", "*", "-", "-"),
-        r"column 1 has d, d, .*--field N",
-    ),
+    "CoNLL-2012, cut": ("b.conll", _rows("d", "0", "9", "{}", "X", "*", "-", "-"), r"column 1 has d, d, "),
     "LitBank": (
         "l.conll",
         "#begin document (l); part 0\n"
@@ -127,16 +110,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
         + "#end document\n",
         RIGHT,
     ),
-    "words withheld": (
-        "gumreddit.conllu",
-        _rows("_", separator="\t", count_from=1, width=10),
-        r"without its text",
-    ),
-    "words withheld, as text": (
-        "esl.txt",
-        _rows("_", separator="\t", count_from=1, width=10),
-        r"without its text",
-    ),
+    "words withheld": ("gumreddit.conllu", _rows("_", separator="\t", count_from=1, width=10), r"without its text"),
     "ragged": ("r.conll", "Anna B-PER\nleft\n", r"r.conll:2: has one column, but the first row of its sentence has 2"),
     "NBSP": ("n.conll", "10\u00a0000 CD O\neuros NNS O\n", [["10\u00a0000", "euros"]]),
     "ideographic space": ("i.conll", "あ\u3000い X\n. Y\n", [["あ\u3000い", "."]]),
@@ -158,23 +132,15 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
     "a JSON array as text": ("rows.txt", json.dumps([{"text": words} for words in RIGHT], indent=2), RIGHT),
     "an array of strings": ("rows3.json", json.dumps([text for _, text in _TABLE], indent=1), RIGHT),
     "an array of lists": ("rows4.json", json.dumps(RIGHT), RIGHT),
-    "an array of words": (
-        "rows5.json",
-        json.dumps(RIGHT[0]),
-        r"rows5.json: the array is a flat list of words.*\['Anna', 'left'",
-    ),
+    "an array of words": ("rows5.json", json.dumps(RIGHT[0]), r"rows5.json: the array is a flat list of words"),
     "an array of numbers": ("rows6.json", "[[1, 2]]\n", r":1: field 'text'\[0\] is 1 \(int\), but a token is a string"),
     "an array with other keys": ("rows7.json", '[{"body": "a"}]', r"there is no field 'text'.*'body'.*--field"),
     "an array that is cut off": (
         "rows8.json",
         '[\n{"text": "Rain fell ."},\n{"text": "An',
-        r":3: not a valid JSON array \(Invalid control character",
+        r":3: not a valid JSON array",
     ),
-    "arrays as lines": (
-        "lists.jsonl",
-        '["a"]\n["b"]\n',
-        r":2: not a valid JSON array .*one object per line",
-    ),
+    "arrays as lines": ("lists.jsonl", '["a"]\n["b"]\n', r":2: not a valid JSON array .*one object per line"),
     "SQuAD": ("squad.json", json.dumps({"version": "1.1", "data": [{"title": "Rome"}]}, indent=2), r"not valid JSON"),
     "JSON as .conll": ("j.conll", json.dumps([{"text": "a"}], indent=1), r":3: has 2 columns, but"),
     "FASTA": ("p.fasta", ">sp|P1|ANNA\nMKTAYIAKQR\n>sp|P2|ROME\nGGSLLF\n", [list("MKTAYIAKQR"), list("GGSLLF")]),
@@ -182,21 +148,12 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
     "CSV of Excel in Europe": ("b.csv", _csv(";"), RIGHT),
     "CSV with its separator": ("c.csv", "sep=;\r\n" + _csv(";").replace("\n", "\r\n"), RIGHT),
     "CSV with tabs": ("d.csv", _csv("\t"), RIGHT),
-    "CSV with bars": ("e.csv", _csv("|", quote='"'), RIGHT),
-    "CSV with a cell too many": (
-        "g.csv",
-        "text\nRain fell, and Anna left\n",
-        r"g.csv:2: there are 2 columns, but the first row has 1",
-    ),
+    "CSV with a cell too many": ("g.csv", "text\nRain fell, and Anna left\n", r"g.csv:2: there are 2 columns, but"),
     "TSV": ("a.tsv", _csv("\t"), RIGHT),
     "CP949": ("ko.txt", "비가 왔다 .\n".encode("cp949"), r"not valid UTF-8.*--encoding .*cp949"),
     "UTF-16": ("u16.txt", _TEXT.encode("utf-16"), RIGHT),
     "UTF-16, the other way round": ("u16be.txt", b"\xfe\xff" + _TEXT.encode("utf-16-be"), RIGHT),
-    "UTF-16, cut off": (
-        "u16cut.txt",
-        _TEXT.encode("utf-16")[:-1],
-        r"beyond line 1: it is damaged UTF-16",
-    ),
+    "UTF-16, cut off": ("u16cut.txt", _TEXT.encode("utf-16")[:-1], r"beyond line 1: it is damaged UTF-16"),
     "columns in UTF-16": ("u16.conll", _TWO.encode("utf-16"), RIGHT),
     "CSV of Excel in UTF-16": ("u16.csv", _csv("\t").replace("\n", "\r\n").encode("utf-16"), RIGHT),
     "a list with years and numbers": (
@@ -211,63 +168,20 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
             ["1952", "Rain", "again", "."],
         ],
     ),
-    "paragraphs that begin with a tab": (
-        "tabs.txt",
-        "\tRain fell .\n\n\tAnna left Rome .\n",
-        [["Rain", "fell", "."], [], ["Anna", "left", "Rome", "."]],
-    ),
-    "paths and slashes": (
-        "slashes.txt",
-        "and/or he/she km/h\nsrc/a doc/b in/out to/from\n",
-        [["and/or", "he/she", "km/h"], ["src/a", "doc/b", "in/out", "to/from"]],
-    ),
     "UTF-32": ("u32.txt", _TEXT.encode("utf-32"), r"is not text.*iconv"),
-    "UTF-16 without a mark": (
-        "u16le.txt",
-        _TEXT.encode("utf-16-le"),
-        r"is not text.*iconv -f UTF-16LE",
-    ),
-    "UTF-16 of Korean": (
-        "u16.txt",
-        "안나가 떠났다. 비가 왔다.\n".encode("utf-16-be") * 9,
-        r"is not text.*iconv",
-    ),
+    "UTF-16 without a mark": ("u16le.txt", _TEXT.encode("utf-16-le"), r"is not text.*iconv -f UTF-16LE"),
     "Shift-JIS": (
         "ja.txt",
         "雨が降った。アンナはローマを去った。\n".encode("shift_jis"),
         r"not valid UTF-8 .byte 0x89",
     ),
-    "UTF-8, cut off": (
-        "cut.txt",
-        "Anna — left Rome .\nRome — é한".encode()[:-1],
-        r"cut.txt:2: not valid UTF-8",
-    ),
+    "UTF-8, cut off": ("cut.txt", "Anna — left Rome .\nRome — é한".encode()[:-1], r"cut.txt:2: not valid UTF-8"),
     "Latin-1": ("latin.txt", "café\n".encode("latin-1"), r"Use --encoding with what"),
     "PDF": ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\n", r"is not text: a document"),
     "gzip": ("a.text", gzip.compress(b"Rain fell .\n" * 99), r"is not text.*a packed file its ending .\.gz"),
     "a program": ("python3", b"\x7fELF\x02\x01\x01" + bytes(99), r"is not text: .* binary"),
     "unknown bytes": ("a.bin", bytes(range(256)) * 4, r"is not text"),
-    "tokens in angle brackets": (
-        "lm.txt",
-        "<s> Rain fell . </s>\n<unk> left .\n",
-        [["<s>", "Rain", "fell", ".", "</s>"], ["<unk>", "left", "."]],
-    ),
-    "links of a wiki": (
-        "wiki.txt",
-        "[[Rome]] is old .\n[ Music ]\n",
-        [["[[Rome]]", "is", "old", "."], ["[", "Music", "]"]],
-    ),
     "quoted mail": ("mail.txt", "> Rain fell .\nYes\n", [[">", "Rain", "fell", "."], ["Yes"]]),
-    "names of files and years": (
-        "paths.txt",
-        "a/b c/d e/f\nRain fell 3 4\n1 2 3\n(see (A) and (B))\n",
-        [["a/b", "c/d", "e/f"], ["Rain", "fell", "3", "4"], ["1", "2", "3"], ["(see", "(A)", "and", "(B))"]],
-    ),
-    "semicolons": (
-        "semi.txt",
-        "He came; she left.\nIt rained; we stayed.\nHe ate; I slept.\n",
-        [["He", "came;", "she", "left."], ["It", "rained;", "we", "stayed."], ["He", "ate;", "I", "slept."]],
-    ),
     "two words a line": ("names.txt", "Anna Smith\nBo Li\nCy Ray\n", [["Anna", "Smith"], ["Bo", "Li"], ["Cy", "Ray"]]),
     "a word a line": ("words.txt", "rain\n\nRome\n", [["rain"], [], ["Rome"]]),
     "lines of equal length": (

@@ -1,35 +1,13 @@
 """Columns: what separates them, which lines are comments, and which column can't hold the words."""
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from elmo.errors import TextError
 from elmo.text.formats.columns import column_sentences, require_words
 
-# Everything that str.split() would cut at, but columns may hold.
-cells = st.text(
-    st.characters(codec="utf-8", exclude_characters=" \t\n\r", exclude_categories=["Cs"]), min_size=1, max_size=4
-) | st.sampled_from(["10\u00a0000", "\u3000", "a\u2028b", "\x85", "\x0b", "#", "#tag", "-", "O", "_"])
-
 
 def rows_of(text: str, **how) -> list[list[list[str]]]:
     return [it.rows for it in column_sentences(text.split("\n"), "t", **how) if it.rows]
-
-
-@st.composite
-def tables(draw) -> list[list[list[str]]]:
-    width = draw(st.integers(2, 5))
-    return draw(st.lists(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=4), max_size=4))
-
-
-@settings(deadline=None)
-@given(tables(), st.sampled_from(["\t", " ", "  ", " \t", "\t "]), st.sampled_from(["\n", "\n\n \n", "\n\t\n"]))
-def test_any_table_is_read_back_or_refused(sentences, separator, border):
-    text = border.join("".join(separator.join(row) + "\n" for row in rows) for rows in sentences)
-    # "# name = value" is a comment in files of every width.
-    assume(not any(row[0][0] == "#" and "=" in "".join(row) for rows in sentences for row in rows))
-    assert rows_of(text) == sentences
 
 
 def test_a_line_of_a_nul_alone_is_a_row():

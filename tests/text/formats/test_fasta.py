@@ -32,11 +32,7 @@ def records(folder, content: bytes | str, name="p.fasta", **settings):
 
 
 def test_ids_letters_and_lines_are_read_by_the_stated_rules(tmp_path):
-    expected = [
-        ("sp|P1|ANNA", "MKTAYIAKQRQISFVKSHFS", 2),
-        ("P2/B", "GGSLLFU", 6),
-        ("단백질1", "BZJOX", 9),
-    ]
+    expected = [("sp|P1|ANNA", "MKTAYIAKQRQISFVKSHFS", 2), ("P2/B", "GGSLLFU", 6), ("단백질1", "BZJOX", 9)]
     assert records(tmp_path, RULES) == expected
     assert records(tmp_path, b"\xef\xbb\xbf" + RULES.split(b"\n", 1)[1])[0] == ("sp|P1|ANNA", expected[0][1], 1)
     assert records(tmp_path, gzip.compress(RULES), "p.faa.gz") == expected
@@ -51,17 +47,20 @@ def test_a_file_of_another_name_is_known_by_its_first_lines(tmp_path, name):
     assert list(read_sentences(path)) == [list("MKTAYIAKQR"), list("GGSLLF")]
 
 
-def test_a_space_behind_the_mark_is_a_header_before_capitals_and_else_a_quotation(tmp_path):
-    path = tmp_path / "p.txt"
-    path.write_text("> P1\nMKTAYIAKQR\n", encoding="utf-8")
-    assert list(read_sentences(path)) == [list("MKTAYIAKQR")]
-    path.write_text("#10\t1\n>P1\nMKTAYIAKQRlg--R\n", encoding="utf-8")  # A3M with its line of counts
-    with pytest.raises(TextError, match="letters before the first header"):
-        list(read_sentences(path))
-    path.write_text(">**Note** he\n>>left\n", encoding="utf-8")
-    assert list(read_sentences(path)) == [[">**Note**", "he"], [">>left"]]
-    path.write_text("> he said\nThanks\n", encoding="utf-8")
-    assert list(read_sentences(path)) == [[">", "he", "said"], ["Thanks"]]
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("p.txt", "> P1\nMKTAYIAKQR\n", [list("MKTAYIAKQR")]),
+        ("p.txt", ">**Note** he\n>>left\n", [[">**Note**", "he"], [">>left"]]),
+        ("p.txt", "> he said\nThanks\n", [[">", "he", "said"], ["Thanks"]]),
+        ("p.txt", ">P1\nMKT\n>P2\nMKTAYIAKQR\n", [list("MKT"), list("MKTAYIAKQR")]),
+        ("p.txt", ">P1 x\n MKTAYIAKQR QISFV\n", [list("MKTAYIAKQRQISFV")]),
+        ("train.fa", "این یک متن است .\n", [["این", "یک", "متن", "است", "."]]),
+    ],
+)
+def test_proteins_are_told_from_quotations_and_persian_text(tmp_path, name, content, expected):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert list(read_sentences(tmp_path / name)) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,6 +70,7 @@ def test_a_space_behind_the_mark_is_a_header_before_capitals_and_else_a_quotatio
         ">Why?\nI don't know.\n",
         ">P1\n   1 MKTAYIAKQR QISFV\n",
         ">P1\nMKTAYIAK[acetyl]QRQ\n",
+        "#10\t1\n>P1\nMKTAYIAKQRlg--R\n",  # A3M with its line of counts
         "Made by a program\n>P1 x\n;comment\nGGHVNPAVTFGAFVGGNITL\n",
     ],
 )
@@ -85,18 +85,6 @@ def test_a_first_line_of_a_mark_and_a_word_is_a_header_whatever_comes_below(tmp_
 @pytest.mark.parametrize("gap", "-.~_")
 def test_signs_of_gaps_are_left_out(tmp_path, gap):
     assert records(tmp_path, f">P1\n{gap * 3}MK{gap}T{gap}\n", "p.txt") == [("P1", "MKT", 1)]
-
-
-def test_short_proteins_beside_longer_ones_and_letters_in_blocks_are_known_by_the_first_lines(tmp_path):
-    (tmp_path / "p.txt").write_text(">P1\nMKT\n>P2\nMKTAYIAKQR\n", encoding="utf-8")
-    assert list(read_sentences(tmp_path / "p.txt")) == [list("MKT"), list("MKTAYIAKQR")]
-    (tmp_path / "p.txt").write_text(">P1 x\n MKTAYIAKQR QISFV\n", encoding="utf-8")
-    assert list(read_sentences(tmp_path / "p.txt")) == [list("MKTAYIAKQRQISFV")]
-
-
-def test_persian_text_is_not_taken_for_proteins_because_of_its_ending(tmp_path):
-    (tmp_path / "train.fa").write_text("این یک متن است .\n", encoding="utf-8")
-    assert list(read_sentences(tmp_path / "train.fa")) == [["این", "یک", "متن", "است", "."]]
 
 
 def test_spans_count_the_residues_that_are_read(tmp_path):

@@ -35,14 +35,8 @@ def test_the_column_is_named_or_numbered():
     assert rows("a b,1\nc,2\n", "1") == ["a b", "c"]
     assert rows('a "b\tx\n\n', "1", separator=None) == ['a "b', ""]
     assert rows("id\ttext\n1\ta\n", separator=None) == ["a"]
-
-
-def test_a_part_of_a_table_knows_its_columns_by_the_header():
-    assert rows("1,a\n2,b\n", first=7, header="id,text") == ["a", "b"]
-
-
-def test_a_cell_may_be_longer_than_pythons_own_limit():
-    assert rows(f"text,id\n{'word ' * 40_000},1\n") == ["word " * 40_000]
+    assert rows("1,a\n2,b\n", first=7, header="id,text") == ["a", "b"]  # a part of a table
+    assert rows(f"text,id\n{'word ' * 40_000},1\n") == ["word " * 40_000]  # longer than Python's own limit
 
 
 def test_a_columns_name_may_have_a_line_end_in_quotes(tmp_path):

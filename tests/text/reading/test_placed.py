@@ -121,6 +121,8 @@ def test_a_pattern_stands_for_its_files_in_order(tmp_path):
         text_files([str(tmp_path / "*.rst")])
     with pytest.raises(TextError, match="no such file"):
         text_files([str(tmp_path / "missing.txt")])
+    with pytest.raises(ConfigError, match="there is no text: the list of files is empty. Name at least one"):
+        text_files([])
 
 
 def test_standard_input_comes_alone(tmp_path, monkeypatch):

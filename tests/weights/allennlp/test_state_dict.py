@@ -78,32 +78,16 @@ def test_an_imported_elmo_gives_the_published_vectors(golden):
 
 
 @pytest.fixture
-def state():
-    """A small state dict of random numbers: 2 filters, 1 highway, 2 layers, 2 mixes."""
-    chance = np.random.default_rng(0)
-    shapes = {
-        f"{ENCODER}._char_embedding_weights": (262, 4),
-        f"{ENCODER}.char_conv_0.weight": (3, 4, 1),
-        f"{ENCODER}.char_conv_0.bias": (3,),
-        f"{ENCODER}.char_conv_1.weight": (5, 4, 2),
-        f"{ENCODER}.char_conv_1.bias": (5,),
-        f"{ENCODER}._highways._layers.0.weight": (16, 8),
-        f"{ENCODER}._highways._layers.0.bias": (16,),
-        f"{ENCODER}._projection.weight": (6, 8),
-        f"{ENCODER}._projection.bias": (6,),
-    }
-    for layer in (f"{LSTM}.{direction}_layer_{number}" for direction in ("forward", "backward") for number in (0, 1)):
-        shapes |= {f"{layer}.{part}_linearity.weight": (40, 6) for part in ("input", "state")}
-        shapes |= {f"{layer}.state_linearity.bias": (40,), f"{layer}.state_projection.weight": (6, 10)}
-    state = {name: chance.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
-    return with_mixes(state, [((0.5, 1.0, -1.0), 2.0), ((0.0, 0.0, 0.0), 1.0)])
+def state(published):
+    """Of a small model of random numbers: 2 filters, 1 highway, 2 layers, 2 mixes."""
+    return with_mixes(as_allennlp_loads(published / "weights.hdf5"), [((0.5, 1.0, -1.0), 2.0), ((0.0, 0.0, 0.0), 1.0)])
 
 
 def test_sizes_come_from_the_shapes(state):
     found = from_state_dict(state)
     config = found.config
-    assert (config.filters, config.num_highway, config.num_layers) == (((1, 3), (2, 5)), 1, 2)
-    assert (config.cell_size, config.projection_size, config.character_dim) == (10, 6, 4)
+    assert (config.filters, config.num_highway, config.num_layers) == (((1, 2), (2, 3)), 1, 2)
+    assert (config.cell_size, config.projection_size, config.character_dim) == (6, 4, 3)
     assert found.mixes["mixes.0.raw_weights"].tolist() == [0.5, 1.0, -1.0]
     assert not found.tensors["token_encoder.character_embedding"][0].any()
 
@@ -132,11 +116,7 @@ def test_state_dicts_that_are_no_elmo_are_refused(state):
     ("name", "array", "message"),
     [
         (f"{ENCODER}._projection.weight", None, "'_elmo_lstm._token_embedder._projection.weight' is missing"),
-        (
-            f"{LSTM}.backward_layer_1.state_linearity.bias",
-            None,
-            "state_linearity.bias' has shape none",
-        ),
+        (f"{LSTM}.backward_layer_1.state_linearity.bias", None, "state_linearity.bias' has shape none"),
         (f"{LSTM}.forward_layer_0.input_linearity.weight", np.zeros((40, 7)), r"has shape \(40, 7\)"),
         ("_elmo_lstm._something.weight", np.zeros(2), "asks for none"),
         ("scalar_mix_1.scalar_parameters.2", None, "'scalar_mix_1': .*'scalar_mix_1.scalar_parameters.2' is missing"),

@@ -9,8 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from elmo.config import BiLMConfig
-from elmo.disk import atomic
-from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.weights.allennlp.read import read as read_allennlp
@@ -140,18 +139,12 @@ def test_float16_that_cant_hold_a_value_is_refused(tmp_path, full_checkpoint):
     ("change", "message"),
     [
         (lambda t: t.pop("token_encoder.projection.bias"), "tensor 'token_encoder.projection.bias' has shape none"),
-        (
-            lambda t: t.update(stray=np.zeros(2, np.float32)),
-            r"tensor 'stray' has shape \(2,\).* asks for none",
-        ),
+        (lambda t: t.update(stray=np.zeros(2, np.float32)), r"tensor 'stray' has shape \(2,\).* asks for none"),
         (
             lambda t: t.update({"token_encoder.projection.bias": np.zeros(5, np.float32)}),
             r"has shape \(5,\), but config.json asks for \(4,\): these files belong to different models",
         ),
-        (
-            lambda t: t.update({"token_encoder.projection.bias": np.zeros(4, np.int32)}),
-            "'I32' is missing or unknown",
-        ),
+        (lambda t: t.update({"token_encoder.projection.bias": np.zeros(4, np.int32)}), "'I32' is missing or unknown"),
         (lambda t: t["forward_lstm.layers.0.bias"].fill(np.nan), "'forward_lstm.layers.0.bias' has the value nan at"),
         (lambda t: t["token_encoder.character_embedding"].fill(1), "row 0 of .*character_embedding' is not zero"),
     ],
@@ -297,10 +290,7 @@ def test_a_softmax_in_int8_has_a_byte_for_each_value_and_keeps_its_values(tmp_pa
         ({"clusters.1.bias": (2,)}, r"'clusters.1.bias' has shape \(2,\), but .* asks for \(1,\)"),
         ({"clusters.0.weight": (2,)}, "'clusters.0.projection' has shape"),
         ({"clusters.0.projection": None}, "'clusters.0.projection' has shape none"),
-        (
-            {"clusters.1.weight": (2, 1), "clusters.1.bias": (2,)},
-            "the softmax has 7 rows, but the vocabulary has 6 words",
-        ),
+        ({"clusters.1.weight": (2, 1), "clusters.1.bias": (2,)}, "has 7 rows, but the vocabulary has 6 words"),
         ({"clusters.2.bias": (1,)}, "'clusters.2.projection' has shape none"),
         ({"clusters.x": (1,)}, "'clusters.2.projection' has shape none"),
     ],
@@ -328,13 +318,6 @@ def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_check
     state = {"hidden": np.ones((2, 6), np.float32), "cell": np.ones((2, 12), np.float32)}
     with pytest.raises(WeightFileError, match=r"warm state: tensor 'hidden' has shape \(2, 6\), but"):
         write(replace(checkpoint, warm_state=state), tmp_path / "model")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_words_that_fit_no_line_are_refused(tmp_path, random_checkpoint):
-    for word in ("two\nlines", " space", "\ud800", "!!!MAXTERMID"):
-        with pytest.raises(TextError, match="word 2 of the vocabulary is"):
-            write(replace(random_checkpoint(), vocabulary=["fine", word]), tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -370,26 +353,6 @@ def test_a_full_disk_leaves_nothing_and_keeps_the_old_model(tmp_path, random_che
         signal.signal(signal.SIGXFSZ, handler)
     assert sorted((path.name, path.read_bytes()) for path in (tmp_path / "model").iterdir()) == before
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-@pytest.mark.parametrize(("step", "at_call"), [("fsync", 2), ("rename", 1), ("rename", 2)])
-def test_a_failure_at_the_last_step_leaves_the_old_model(written, random_checkpoint, monkeypatch, step, at_call):
-    before = content_hash(read(written))
-    calls = []
-
-    def fail(*arguments):
-        calls.append(arguments)
-        if len(calls) == at_call:
-            raise OSError(28, "No space left on device")
-        return original(*arguments)
-
-    place = {"fsync": atomic.os, "rename": atomic.Path}[step]
-    original = getattr(place, step)
-    monkeypatch.setattr(place, step, fail)
-    with pytest.raises(OutputError, match="No space left on device"):
-        write(random_checkpoint(num_highway=0), written, force=True)
-    assert content_hash(read(written)) == before
-    assert [path.name for path in written.parent.iterdir()] == ["model"]
 
 
 def test_the_content_hash_follows_names_shapes_and_values(random_checkpoint):

@@ -66,11 +66,7 @@ def block(pairs: list[tuple[bytes, bytes]], restart_interval: int) -> bytes:
     return content + struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts))
 
 
-def table(
-    pairs: dict[bytes, bytes],
-    entries_per_block: int = 7,
-    restart_interval: int = 3,
-) -> bytes:
+def table(pairs: dict[bytes, bytes], entries_per_block: int = 7, restart_interval: int = 3) -> bytes:
     """A sorted table of several blocks, keys shortened against the one before."""
     file, index = b"", []
 

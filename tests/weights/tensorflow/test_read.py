@@ -8,14 +8,40 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.weights.tensorflow.bundles import entry, message_field, number_field, table, write_bundle
+from tests.weights.tensorflow.bundles import checksum, entry, message_field, number_field, table, write_bundle
 
 from elmo.errors import WeightFileError
 from elmo.weights import formats
 from elmo.weights.hub import resolve
 from elmo.weights.soundness import require_sound
 from elmo.weights.tensorflow import read as tensorflow
+from elmo.weights.tensorflow.crc32c import crc32c
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
+
+# --- checksums --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", 0),
+        (b"123456789", 0xE3069283),
+        (bytes(32), 0x8A9136AA),
+        (b"\xff" * 32, 0x62A8AB43),
+        (bytes(range(32)), 0x46DD794E),
+        (bytes(range(31, -1, -1)), 0x113FDB5C),
+    ],
+)
+def test_examples_of_the_standard(data, expected):
+    assert crc32c(data) == checksum(data) == expected
+
+
+# The last has more than one block of 4 MiB.
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1023, 1024, 1025, 4096, 5003, (4 << 20) + 4099])
+def test_any_length_equals_division_byte_by_byte(size):
+    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
+    assert crc32c(data) == crc32c(data.tobytes()) == checksum(data.tobytes())
+
 
 # --- bundles ----------------------------------------------------------------------------------------------------------
 
@@ -48,8 +74,7 @@ def assert_equal(bundle: TensorBundle, arrays: dict[str, np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"num_shards": 1}, {"entries_per_block": 1}, {"entries_per_block": 99}, {"big_endian": True}],
+    "settings", [{}, {"num_shards": 1}, {"entries_per_block": 1}, {"entries_per_block": 99}, {"big_endian": True}]
 )
 def test_every_tensor_comes_back(tmp_path, arrays, settings):
     write_bundle(tmp_path / "m", arrays, **settings)
