@@ -56,11 +56,12 @@ def test_a_file_is_replaced_by_force_and_a_link_is_written_through(tmp_path):
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "dangling").symlink_to("nowhere")
-    for name, target in (("link", "file"), ("dangling", "nowhere"), ("file", "file")):
+    (tmp_path / "loop").symlink_to("loop")
+    for name, target in (("link", "file"), ("dangling", "nowhere"), ("loop", "loop"), ("file", "file")):
         if name != "dangling":
             with pytest.raises(OutputError, match="exists already"):
                 require_free(tmp_path / name, force=False)
         with new_file(tmp_path / name, size=0, force=True) as unfinished:
             unfinished.write_text(f"through {name}")
         assert (tmp_path / target).read_text() == f"through {name}"
-        assert (tmp_path / name).is_symlink() == (name != "file")
+        assert (tmp_path / name).is_symlink() == (name in ("link", "dangling"))

@@ -73,7 +73,7 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
     OutputError if something is there, unless it is a regular file and `force` is set.
     """
     require_free(path, force=force)
-    path = path.resolve()  # a link is written through
+    path = Path(os.path.realpath(path))  # a link is written through; a loop of them is replaced
     with _cleaned(path, size) as temporary:
         temporary.touch()
         with locked(temporary, "process"):

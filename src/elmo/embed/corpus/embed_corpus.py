@@ -5,6 +5,7 @@ planned_text   once over the text: its rows, kept in a file; bad lines, hash; it
 Run            each window -> a part with a checksum, in OUTPUT.partial/; all parts joined and renamed to OUTPUT
 """
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -96,7 +97,7 @@ def embed_corpus(
     require_value("pool", pool, Pool | None)
     texts = text_files([str(it) for it in ([text] if isinstance(text, str | Path) else text)])
     file_format = format_of(Path(output), to)
-    output = Path(output).resolve() if Path(output).is_symlink() else Path(output)  # a link is written through
+    output = Path(os.path.realpath(output)) if Path(output).is_symlink() else Path(output)  # a link is written through
     check_places(texts, output, file_format, resume=resume, force=force)
     files = names_of_files(texts)
     named, own = (tokenizer, None) if isinstance(tokenizer, str) else ("whitespace", tokenizer)
