@@ -40,6 +40,10 @@ SCRIPTS = {
         "--sizes small --dtypes float32 --calls 64 --instructions all --threads 1 --sentences 4 --single 2 --rounds 1",
         *("\n| small size (1024/128) | all | float32 | 64 a call", "\n| all | 1 | "),
     ),
+    "vectors/few_sentences.py": (
+        "--sentences 1 2 --instructions all --threads 1 --rounds 1 --seconds 0",
+        *("\n| all | float32 | ", "### Reading"),
+    ),
     "vectors/first_vector_memory.py": (
         "--size small --rounds 1",
         *("\n| AllenNLP | float32 | float32 | ", "\n| own | int8 | int8 | "),
@@ -136,7 +140,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def skip_without_what_it_needs(script: str, request: pytest.FixtureRequest) -> None:
-    if script == "vectors/engine_table.py":
+    if script in ("vectors/engine_table.py", "vectors/few_sentences.py"):
         request.getfixturevalue("shared")
     if script == "vectors/javascript.py" and (shutil.which("node") is None or "int8" not in native_types()):
         pytest.skip("needs node and the native library")
