@@ -12,11 +12,11 @@ const LINES = [
   ["are strings as programs write them", /^(?:[\p{L}\p{N}_]+(['"]).*\1,?|(['"]).*\2,)$/u],
   ["have words of 40 letters or more", /(?<![\p{L}\p{N}_/-])[A-Za-z][A-Za-z-]{39}/u],
 ];
-const LINES_MEASURED = 200, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3, MOST_LINES = 0.5, LONGEST_EXAMPLE = 40;
+const LINES_MEASURED = 200, LENGTH_MEASURED = 10_000, FEWEST_TOKENS = 20, FEWEST_LINES = 4, MOST_ODD = 0.3, MOST_LINES = 0.5, LONGEST_EXAMPLE = 40;
 
 // What shows that it holds more than sentences; null: nothing does.
 export function whyNotPlain(text) {
-  const lines = text.split("\n").map((line) => line.replace(ENDS, "")).filter(Boolean).slice(0, LINES_MEASURED);
+  const lines = text.split("\n").map((line) => line.replace(ENDS, "").slice(0, LENGTH_MEASURED)).filter(Boolean).slice(0, LINES_MEASURED);
   const tokens = lines.flatMap((line) => (line.replace(NUMBERING, "") || line).match(TOKEN) ?? []), odd = tokens.filter(isOdd);
   if (tokens.length < FEWEST_TOKENS) return null;
   if (odd.length >= MOST_ODD * tokens.length) {

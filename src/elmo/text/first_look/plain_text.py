@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"[\d.,:/-]+")
 # Of a verse, an item of a list, a date: what lines of prose begin with.
 _NUMBERING = re.compile(r"\(?\d[\d.,:/()\s-]*")
 _LINES_MEASURED = 200
+# One match gives other threads no turn, however long it is.
+_LENGTH_MEASURED = 10_000
 _LINES = {
     "have tabs between words": re.compile(r"\t"),
     "are strings as programs write them": re.compile(r"""^(?:\w+(['"]).*\1,?|(['"]).*\2,)$"""),
@@ -38,7 +40,7 @@ _FEWEST_ALONE = 20
 
 def why_not_plain(texts: Iterable[str]) -> str | None:
     """What shows that the texts hold more than sentences, with its share and an example; None: nothing does."""
-    filled = (line.strip() for text in texts for line in text.split("\n"))
+    filled = (line.strip()[:_LENGTH_MEASURED] for text in texts for line in text.split("\n"))
     lines = list(islice(filter(None, filled), _LINES_MEASURED))
     numbered = (line[match.end() :] or line if (match := _NUMBERING.match(line)) else line for line in lines)
     tokens = [match.group() for line in numbered for match in _token().finditer(line)]
