@@ -104,7 +104,7 @@ def exceptions_of(page: Path, block: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_block_of_code_has_a_test_that_runs_it_or_a_reason(page: Path) -> None:
+def test_every_block_of_code_has_a_test_that_runs_it_or_a_reason(page):
     for language, block in blocks(page):
         assert language in (*CODE, *OTHERS), f"{name(page)}: {language}"
         if language not in CODE or not _INSTALL.sub("", block) or exceptions_of(page, block):
@@ -118,14 +118,14 @@ def test_every_block_of_code_has_a_test_that_runs_it_or_a_reason(page: Path) -> 
         )
 
 
-def test_no_reason_is_out_of_date() -> None:
+def test_no_reason_is_out_of_date():
     found = {place for page in PAGES for _, block in blocks(page) for place in exceptions_of(page, block)}
     assert found == set(NOT_RUN)
     assert set(RUN_BY) <= {name(page) for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_blocks_that_are_no_code_hold_no_commands(page: Path) -> None:
+def test_blocks_that_are_no_code_hold_no_commands(page):
     for language, block in blocks(page):
         commands = re.findall(r"^(?:elmo|elmo-paper|python|torchrun) .*", block, flags=re.MULTILINE)
         assert language in (*CODE, "ini") or not commands, f"{name(page)}: {commands}: begin the block with ```sh"
@@ -147,7 +147,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("line", sorted(set(commands())))
-def test_every_command_is_understood(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_is_understood(line, monkeypatch):
     def stop_after(read: Callable) -> Callable:
         def understood(*arguments: object, **options: object) -> None:
             read(*arguments, **options)

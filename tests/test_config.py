@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,19 +10,19 @@ from elmo.config import PUBLISHED_SIZES, BiLMConfig, published
 from elmo.errors import ConfigError
 
 
-def test_derived_sizes_of_the_published_model() -> None:
+def test_derived_sizes_of_the_published_model():
     config = BiLMConfig()
     assert (config.num_filters, config.token_features, config.output_dim) == (2048, 2048, 1024)
     assert config.has_characters and not config.has_words and config.has_lstm_projection
     assert config.directions == ("forward", "backward")
 
 
-def test_a_single_direction_halves_the_output() -> None:
+def test_a_single_direction_halves_the_output():
     config = replace(BiLMConfig(), direction="forward")
     assert (config.directions, config.output_dim) == (("forward",), 512)
 
 
-def test_a_word_model_has_no_filters() -> None:
+def test_a_word_model_has_no_filters():
     config = BiLMConfig(characters="none", num_words=11, word_dim=512, token_projection=False)
     assert (config.num_filters, config.token_features) == (0, 512)
 
@@ -51,22 +50,22 @@ def test_a_word_model_has_no_filters() -> None:
         ({"characters": "none"}, "characters must be .*'none'"),
     ],
 )
-def test_a_bad_value_is_named(changes: dict[str, Any], message: str) -> None:
+def test_a_bad_value_is_named(changes, message):
     with pytest.raises(ConfigError, match=message):
         BiLMConfig(**changes)
 
 
-def test_plain_values_and_back() -> None:
+def test_plain_values_and_back():
     config = published("small", cell_clip=None)
     assert BiLMConfig.from_dict(asdict(config)) == config
 
 
-def test_numbers_of_numpy_become_plain_ones() -> None:
+def test_numbers_of_numpy_become_plain_ones():
     config = BiLMConfig(cell_size=np.int64(1024), cell_clip=np.float32(2), skip_connections=np.bool_(False))  # type: ignore[arg-type]
     assert BiLMConfig.from_dict(json.loads(json.dumps(asdict(config)))) == config
 
 
-def test_unknown_and_missing_keys_name_their_source() -> None:
+def test_unknown_and_missing_keys_name_their_source():
     values = asdict(BiLMConfig())
     with pytest.raises(ConfigError, match=r"a\.json: unknown setting 'n_layers'"):
         BiLMConfig.from_dict({**values, "n_layers": 2}, "a.json")
@@ -75,7 +74,7 @@ def test_unknown_and_missing_keys_name_their_source() -> None:
         BiLMConfig.from_dict(values, "a.json")
 
 
-def test_published_sizes_by_name() -> None:
+def test_published_sizes_by_name():
     assert published("original") == BiLMConfig()
     assert PUBLISHED_SIZES["medium"].projection_size == 256
     with pytest.raises(ConfigError, match=r"size must be one of small, medium, original \(got 'huge'\)"):

@@ -20,7 +20,7 @@ def _read(path: Path) -> PretrainConfig:
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_a_recipe_is_complete_and_says_how_to_run_it(path: Path) -> None:
+def test_a_recipe_is_complete_and_says_how_to_run_it(path):
     assert _read(path).architecture(50).output_dim > 0
     head = path.read_text(encoding="utf-8").split("\n\n")[0]
     assert head.startswith("#")
@@ -28,7 +28,7 @@ def test_a_recipe_is_complete_and_says_how_to_run_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", PUBLISHED_SIZES)
-def test_the_papers_recipe_has_the_published_sizes(size: str) -> None:
+def test_the_papers_recipe_has_the_published_sizes(size):
     config = _read(FOLDER / f"{size}.toml")
     assert config.architecture(50) == PUBLISHED_SIZES[size]
     assert (config.optimizer, config.learning_rate, config.clip_norm) == ("adagrad", 0.2, 10.0)
@@ -36,7 +36,7 @@ def test_the_papers_recipe_has_the_published_sizes(size: str) -> None:
     assert (config.dropout, config.sum_over_window, config.state_reset) == (0.1, True, 0.0)
 
 
-def test_the_cnn_big_lstm_has_its_published_sizes() -> None:
+def test_the_cnn_big_lstm_has_its_published_sizes():
     config = _read(FOLDER / "cnn-big-lstm.toml")
     architecture = config.architecture(50)
     assert (architecture.direction, architecture.num_filters) == ("forward", 4096)
@@ -45,7 +45,7 @@ def test_the_cnn_big_lstm_has_its_published_sizes() -> None:
 
 
 @pytest.mark.parametrize(("size", "filters", "cells", "highways"), [("small", 525, 300, 1), ("large", 1100, 650, 2)])
-def test_the_models_of_kim_have_their_published_sizes(size: str, filters: int, cells: int, highways: int) -> None:
+def test_the_models_of_kim_have_their_published_sizes(size, filters, cells, highways):
     config = _read(FOLDER / f"kim-2015-{size}.toml")
     architecture = config.architecture(50)
     assert (architecture.num_filters, architecture.num_highway, architecture.character_dim) == (filters, highways, 15)
@@ -55,7 +55,7 @@ def test_the_models_of_kim_have_their_published_sizes(size: str, filters: int, c
     assert (config.softmax, config.unroll_steps) == ("full", 35)
 
 
-def test_the_model_of_words_reads_no_characters_and_shares_its_table() -> None:
+def test_the_model_of_words_reads_no_characters_and_shares_its_table():
     config = _read(FOLDER / "words.toml")
     architecture = config.architecture(50, vocabulary_size=100)
     assert (architecture.has_characters, architecture.token_projection) == (False, False)
@@ -64,7 +64,7 @@ def test_the_model_of_words_reads_no_characters_and_shares_its_table() -> None:
 
 
 @pytest.mark.parametrize("path", TASK_RECIPES, ids=lambda path: path.stem)
-def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path: Path) -> None:
+def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path):
     text = path.read_text(encoding="utf-8")
     table = tomllib.loads(text)
     settings = with_table(find(path.stem.split("-")[0]).settings(), table, str(path))
@@ -82,12 +82,12 @@ def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path: Path) -> None:
         ("srl", {"num_layers": 8, "hidden_size": 300, "indicator_dim": 100, "optimizer": "adadelta"}),
     ],
 )
-def test_the_papers_sizes_of_tasks(task: str, sizes: dict[str, object]) -> None:
+def test_the_papers_sizes_of_tasks(task, sizes):
     recipe = tomllib.loads((FOLDER.parent / "tasks" / f"{task}-paper.toml").read_text(encoding="utf-8"))
     assert sizes.items() <= recipe.items()
 
 
-def test_the_taggers_recipe_is_the_papers() -> None:
+def test_the_taggers_recipe_is_the_papers():
     recipe = tomllib.loads((FOLDER.parent / "tasks" / "ner.toml").read_text(encoding="utf-8"))
     settings = with_table(find("ner").settings(), recipe, "ner.toml")
     assert settings == find("ner").settings()

@@ -38,6 +38,24 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
+def in_order(page: str) -> list[tuple[str, str]]:
+    """The language and the text of every block of shell or Python."""
+    text = (FOLDER / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def printed(capsys):
+    """Runs a block of Python; the lines that it prints."""
+
+    def printed(block: str, names: dict | None = None) -> list[str]:
+        capsys.readouterr()
+        exec(compile(block, "a block of a page", "exec"), {} if names is None else names)
+        return capsys.readouterr().out.splitlines()
+
+    return printed
+
+
 def conll(words: list[str], seed: int) -> str:
     chance = random.Random(seed)
     sentences = ["\n".join(chance.choices(words, k=chance.randrange(2, 7))) for _ in range(20)]
@@ -61,7 +79,7 @@ def allennlp_state() -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Path:
+def place(tmp_path, monkeypatch, one_thread):
     """Where all runs: a folder like a clone's, with files of the user's own."""
     place = tmp_path
     for name in ("configs", "examples"):
@@ -114,15 +132,12 @@ def run_line(line: str) -> int:
         *((f"ko/{page}.md", 3) for page in ("quickstart", "korean", "how-elmo-works", "faq")),
     ],
 )
-def test_every_block_of_a_page_runs_and_prints_what_it_says(
-    page: str, at_least: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_block_of_a_page_runs_and_prints_what_it_says(page, at_least, printed):
     found = blocks(page, "python")
     assert len(found) >= at_least
     for block in found:
-        exec(compile(block, page, "exec"), {})
-        for said, printed in zip(promised(block), capsys.readouterr().out.splitlines(), strict=True):
-            assert said == printed or said.startswith((f"{printed}:", f"{printed},"))
+        for said, line in zip(promised(block), printed(block), strict=True):
+            assert said == line or said.startswith((f"{line}:", f"{line},"))
 
 
 def promised(block: str) -> list[str]:
@@ -131,7 +146,7 @@ def promised(block: str) -> list[str]:
     return beside or [line[2:] for line in block.splitlines() if line.startswith("# ")]
 
 
-def test_every_command_of_the_korean_quick_start_runs() -> None:
+def test_every_command_of_the_korean_quick_start_runs():
     Path("기사.txt").write_text(
         "어제 은행에서 돈을 찾았다. 강가에 은행나무가 서 있었다.\n\n비가 왔다.\n", encoding="utf-8"
     )
@@ -145,24 +160,22 @@ def test_every_command_of_the_korean_quick_start_runs() -> None:
     assert Path("벡터.parquet").exists() and Path("후기.h5").exists()
 
 
-def test_how_elmo_works_has_the_gradients_of_their_record() -> None:
+def test_how_elmo_works_has_the_figures_of_its_records():
     text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
-    record = json.loads((ROOT / "paper/records/explained/gradients-through-time.json").read_text(encoding="utf-8"))
-    assert len(record["norms"]) == 4
-    for network, norms in record["norms"].items():
+    gradients, accuracies = (
+        json.loads((ROOT / f"paper/records/explained/{name}.json").read_text(encoding="utf-8"))
+        for name in ("gradients-through-time", "joined-pos-small-en")
+    )
+    assert len(gradients["norms"]) == 4
+    for network, norms in gradients["norms"].items():
         assert f" {norms[20]:.1g}" in text, network
-
-
-def test_how_elmo_works_has_the_accuracies_of_their_record() -> None:
-    text = (FOLDER / "how-elmo-works.md").read_text(encoding="utf-8")
-    record = json.loads((ROOT / "paper/records/explained/joined-pos-small-en.json").read_text(encoding="utf-8"))
-    found = {(row["encoder"], row["layer"]): f"{row['accuracy']:.1f} %" for row in record["rows"]}
+    found = {(row["encoder"], row["layer"]): f"{row['accuracy']:.1f} %" for row in accuracies["rows"]}
     for layer in ("layer 1", "layer 2"):
         assert " ".join(text.split()).count(found["joined", layer]) == 1, layer
         assert found["added", layer] in text, layer
 
 
-def test_the_table_of_switches_names_each_with_its_default() -> None:
+def test_the_table_of_switches_names_each_with_its_default():
     from inspect import signature
 
     from elmo import ELMo
@@ -177,20 +190,16 @@ def test_the_table_of_switches_names_each_with_its_default() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "at_least"), [("tag-your-own-text.md", 12), ("ko/tag-your-own-text.md", 7)])
-def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(
-    page: str, at_least: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(page, at_least, printed):
     lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
     assert len(lines) >= at_least
     for line in lines:
         assert run_line(line) == 0, line
     (block,) = blocks(page, "python")
-    capsys.readouterr()
-    exec(compile(block, page, "exec"), {})
-    assert capsys.readouterr().out.startswith("[")
+    assert printed(block)[0].startswith("[")
 
 
-def test_every_command_of_your_own_task_runs_in_the_order_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_of_your_own_task_runs_in_the_order_of_the_page(capsys):
     lines = [line for block in blocks("your-own-task.md", "sh") for line in block.splitlines()]
     assert len(lines) == 3
     assert [run_line(line) for line in lines] == [0, 0, 0]
@@ -199,7 +208,7 @@ def test_every_command_of_your_own_task_runs_in_the_order_of_the_page(capsys: py
     assert "is a model of the task 'questions', which isn't installed" in capsys.readouterr().err
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *FOLDER.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks|paper)/[\w./-]+\.\w+)`", text):
@@ -219,7 +228,7 @@ def sections(page: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path) -> None:
+def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place):
     text = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
     for name in ("text", "HELD_OUT", "OLD_HELD_OUT", "DOMAIN_TEXT", "DOMAIN_HELD_OUT"):
         (place / name).write_text(text * 240, encoding="utf-8")
@@ -240,16 +249,14 @@ def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path)
 ARTICLE = 'It rained all day. "We stayed in," she said.\n\nNobody came.\n'
 
 
-def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_your_own_text_runs_in_the_order_of_the_page(place, printed):
     (place / "article.txt").write_text(ARTICLE, encoding="utf-8")
     (place / "letters.csv").write_text('id,body\n1,"Dear Ann, it rained. Write soon!"\n', encoding="utf-8")
     for name in ("part-a.jsonl", "part-b.jsonl"):
         (place / name).write_text('{"text": "a line ."}\n', encoding="utf-8")
     (place / "corpus.txt").write_text("It rained again today .\n" * 600, encoding="utf-8")
-    text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    assert [language for language, _ in found].count("python") == 7
-    assert [language for language, _ in found].count("sh") == 3
+    found = in_order("your-own-text.md")
+    assert sorted(language for language, _ in found) == ["python"] * 7 + ["sh"] * 3
     for language, block in found:
         if language == "sh":
             for line in block.splitlines():
@@ -258,11 +265,9 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
                 said = f"echo {shlex.quote(given)} | " if file else ""
                 assert run_line(said + command if file else command) == 0, line
             continue
-        capsys.readouterr()
-        exec(compile(block, "your-own-text.md", "exec"), {})
-        printed = capsys.readouterr().out.splitlines()
         promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
-        assert printed[len(printed) - len(promised) :] == promised
+        lines = printed(block)
+        assert lines[len(lines) - len(promised) :] == promised
     assert run_line("elmo embed corpus.txt -o corpus.h5 --layers average") == 0
     assert (place / "corpus.h5").read_bytes() == (place / "workers.h5").read_bytes()
 
@@ -270,30 +275,27 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
 TOY = ">sp|P0DTC2|SPIKE_TOY Made up\nMKTAYIAKQRQISFVKSHFSRQ\nLEERLGLIEVQAPILS\n>tr|Q1/2|TOY\nggsU-OB*\n"
 
 
-def test_proteins_run_in_the_order_of_the_page(place: Path, tiny_config, capsys: pytest.CaptureFixture[str]) -> None:
+def test_proteins_run_in_the_order_of_the_page(place, tiny_config, printed):
     """SeqVec is a small network of random weights, in a folder of that name."""
     from elmo.model.bilm import BiLM
 
     torch.manual_seed(1)
     BiLM(replace(tiny_config, cell_size=512, projection_size=512)).save_pretrained(place / "seqvec")
     (place / "proteins.fasta").write_text(TOY, encoding="utf-8")
-    text = (FOLDER / "proteins.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    found = in_order("proteins.md")
     assert [language for language, _ in found] == ["sh", "python", "python", "python", "sh", "python"]
     names: dict[str, object] = {}
     for language, block in found:
-        capsys.readouterr()
         if language == "sh":
             assert [run_line(line) for line in block.splitlines()] == [0] * len(block.splitlines()), block
             continue
-        exec(compile(block, "proteins.md", "exec"), names)
-        printed = capsys.readouterr().out.splitlines()
+        lines = printed(block, names)
         promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
-        assert printed[: len(promised)] == promised
-    right, most = (int(share) for share in re.findall(r"(\d+)%", printed[0]))
+        assert lines[: len(promised)] == promised
+    right, most = (int(share) for share in re.findall(r"(\d+)%", lines[0]))
     assert right > most + 10
-    assert len(printed[1]) == len(printed[2]) == len(printed[3])
-    assert set(printed[3]) <= set("HEC")
+    assert len(lines[1]) == len(lines[2]) == len(lines[3])
+    assert set(lines[3]) <= set("HEC")
 
 
 NOT_RUN = "not run by the test"
@@ -318,13 +320,7 @@ def calls(section: str) -> list[str]:
         ("sentence-transformers", 7),
     ],
 )
-def test_every_new_call_of_coming_from_runs(
-    library: str,
-    at_least: int,
-    place: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_new_call_of_coming_from_runs(library, at_least, place, printed, monkeypatch):
     # Every call opens its model anew; that a process of its own unpickles it is for other tests.
     monkeypatch.setattr(many_langs, "read_state_dict", cache(many_langs.read_state_dict))
     golden = ROOT / "tests/golden"
@@ -335,9 +331,7 @@ def test_every_new_call_of_coming_from_runs(
     (section,) = [part for part in text.split("\n## ") if part.startswith(f"{library}\n")]
     names: dict[str, object] = {}
     (block,) = re.findall(r"^```python\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
-    exec(compile(block, "coming-from.md", "exec"), names)
-    promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
-    assert capsys.readouterr().out.splitlines() == promised
+    assert printed(block, names) == promised(block)
     found = calls(section)
     assert len(found) >= at_least
     for call in found:
@@ -347,7 +341,7 @@ def test_every_new_call_of_coming_from_runs(
             assert eval(call, names) is not None, call
 
 
-def test_figures_of_which_layer_are_those_of_analysis() -> None:
+def test_figures_of_which_layer_are_those_of_analysis():
     pages = [(FOLDER / page).read_text(encoding="utf-8") for page in ("which-layer.md", "analysis.md")]
     said = re.findall(r"^\| (layer \d|mean of layers) \|(.*)\|$", pages[0], flags=re.MULTILINE)
     assert len(said) == 4
@@ -373,7 +367,7 @@ def test_figures_of_which_layer_are_those_of_analysis() -> None:
         ("sst", "Korean film reviews", "ko-reviews"),
     ],
 )
-def test_gains_of_task_pages_are_those_of_their_records(page: str, row: str, record: str) -> None:
+def test_gains_of_task_pages_are_those_of_their_records(page, row, record):
     (line,) = re.findall(rf"^\| {row}.*", (FOLDER / f"tasks/{page}.md").read_text(encoding="utf-8"), re.MULTILINE)
     path = ROOT / f"paper/records/reproduction/{record}.table1.json"
     gain = json.loads(path.read_text(encoding="utf-8"))["gains"][0]["test"]

@@ -14,7 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs(path: Path, tmp_path: Path) -> None:
+def test_an_example_runs(path, tmp_path):
     assert f"python examples/{path.name}" in path.read_text(encoding="utf-8").split('"""')[1]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}

@@ -22,7 +22,7 @@ def site_notebook(load_script) -> ModuleType:
     return load_script("docs/site/notebook.py")
 
 
-def test_each_lesson_is_there_in_both_languages_and_small() -> None:
+def test_each_lesson_is_there_in_both_languages_and_small():
     names = [path.stem for path in NOTEBOOKS]
     lessons = [name for name in names if not name.endswith("-ko")]
     assert lessons and sorted(names) == sorted([*lessons, *(f"{name}-ko" for name in lessons)])
@@ -58,7 +58,7 @@ def unit(number: str) -> float:
     "path",
     [pytest.param(it, marks=[pytest.mark.slow] if it.stem[0] != "1" else [], id=it.stem) for it in NOTEBOOKS],
 )
-def test_every_cell_runs_and_prints_what_is_stored(path: Path, site_notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_cell_runs_and_prints_what_is_stored(path, site_notebook, monkeypatch):
     pytest.importorskip("nbclient")
     pytest.importorskip("matplotlib")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -79,7 +79,7 @@ def test_every_cell_runs_and_prints_what_is_stored(path: Path, site_notebook, mo
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_becomes_a_page_with_its_code_outputs_and_figures(path: Path, site_notebook, tmp_path: Path) -> None:
+def test_a_notebook_becomes_a_page_with_its_code_outputs_and_figures(path, site_notebook, tmp_path):
     page = site_notebook.as_page(path, tmp_path / "images")
     stored = json.loads(path.read_text(encoding="utf-8"))
     code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]

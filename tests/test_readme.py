@@ -8,7 +8,6 @@ import io
 import re
 import shlex
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,9 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("page", "commands", "blocks"), [(README, 0, 2), (QUICK_START, 9, 3)], ids=["README", "quick"])
-def test_a_page_works_from_top_to_bottom(
-    page: str, commands: int, blocks: int, place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None
-) -> None:
+def test_a_page_works_from_top_to_bottom(page, commands, blocks, place, monkeypatch, one_thread):
     """In one test, because the Python blocks use what the commands have made."""
     monkeypatch.chdir(place)
     _run_every_command(page, commands)
@@ -71,14 +68,14 @@ def _run_every_python_block(page: str, at_least: int) -> None:
             assert said.startswith(line), block
 
 
-def test_the_tree_names_every_room_and_no_other() -> None:
+def test_the_tree_names_every_room_and_no_other():
     tree = CONTRIBUTING.split("## The house")[1].split("```")[1]
     named = set(re.findall(r"^  (\w+)/", tree, flags=re.MULTILINE))
     rooms = {path.name for path in (ROOT / "src" / "elmo").iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert named == rooms
 
 
-def test_the_table_of_extras_names_each_that_users_need() -> None:
+def test_the_table_of_extras_names_each_that_users_need():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = [line for line in INSTALL.splitlines() if line.startswith("| `.[")]
     named = {name for row in rows for name in re.findall(r"`\.\[([\w-]+)\]`", row.split("|")[1])}
@@ -86,7 +83,7 @@ def test_the_table_of_extras_names_each_that_users_need() -> None:
     assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in INSTALL and "Python 3" in README
 
 
-def test_what_the_tests_install_is_pinned() -> None:
+def test_what_the_tests_install_is_pinned():
     """A release of a library must not decide whether the tests of an unchanged commit pass."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -99,9 +96,7 @@ def _library(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
 
 
-def test_the_demo_prints_what_the_page_shows(
-    place: Path, load_script: Callable, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_demo_prints_what_the_page_shows(place, load_script, monkeypatch, capsys):
     monkeypatch.chdir(place)
     assert load_script("examples/bank.py").main() == 0
     shown = README.split("`make demo` prints:")[1].split("```")[1].strip()
@@ -112,6 +107,6 @@ def test_the_demo_prints_what_the_page_shows(
     assert list(map(float, number.findall(shown))) == pytest.approx(list(map(float, number.findall(printed))), abs=2e-3)
 
 
-def test_the_readme_is_one_page() -> None:
+def test_the_readme_is_one_page():
     assert len(README.splitlines()) <= 120
     assert README.index("src/elmo/reference.py") < README.index("docs/how-elmo-works.md")

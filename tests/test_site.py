@@ -15,7 +15,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -39,19 +38,19 @@ def links(text: str) -> list[str]:
     return [link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose) if "://" not in link]
 
 
-def test_every_page_is_in_the_navigation_once_and_no_deeper_than_a_group() -> None:
+def test_every_page_is_in_the_navigation_once_and_no_deeper_than_a_group():
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     nav = settings.split("\nnav:\n")[1].split("\n\n")[0]
     assert sorted(re.findall(r": (\S+\.md)$", nav, flags=re.MULTILINE)) == sorted([*PAGES, *GENERATED])
     assert {len(line) - len(line.lstrip()) for line in nav.splitlines()} == {2, 6, 10}
 
 
-def test_every_public_name_is_on_one_page_of_the_reference() -> None:
+def test_every_public_name_is_on_one_page_of_the_reference():
     pages = [path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md")]
     assert sorted(re.findall(r"^::: elmo\.(\w+)$", "\n".join(pages), flags=re.MULTILINE)) == sorted(elmo.__all__)
 
 
-def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path, load_script) -> None:
+def test_the_staged_pages_link_to_nothing_outside(tmp_path, load_script):
     load_script("docs/site/build.py").stage(tmp_path / "staged")
     staged = tmp_path / "staged/docs"
     for page in [*PAGES, *GENERATED]:
@@ -66,13 +65,13 @@ def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path, load_script) -
     assert json.loads((staged / "reference/openapi.json").read_text("utf-8"))["openapi"].startswith("3.")
 
 
-def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path, load_script) -> None:
+def test_prose_is_text_and_code_is_left_as_it_is(tmp_path, load_script):
     said = "reads <S>, `</S>` and `a[0][1]` [BT] [AN][V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
     shown = "reads &lt;S>, `</S>` and `a[0][1]` [BT] \\[AN]\\[V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
     assert load_script("docs/site/build.py").with_links_inside(said, DOCS / "faq.md", tmp_path) == shown
 
 
-def test_a_page_is_described_by_its_first_prose(load_script) -> None:
+def test_a_page_is_described_by_its_first_prose(load_script):
     described = load_script("docs/site/build.py").described
     text = "# Title\n\n```sh\nelmo\n```\n\nReads [`a` file](a.md) and\nsays **so**.\n\nMore.\n"
     assert described(text) == f'---\ndescription: "Reads a file and says so."\n---\n\n{text}'
@@ -80,7 +79,7 @@ def test_a_page_is_described_by_its_first_prose(load_script) -> None:
     assert described("# Title\n\n| a |\n") == "# Title\n\n| a |\n"
 
 
-def test_the_site_has_the_mark_the_typefaces_and_the_version_of_the_explorer(tmp_path: Path, load_script) -> None:
+def test_the_site_has_the_mark_the_typefaces_and_the_version_of_the_explorer(tmp_path, load_script):
     load_script("docs/site/build.py").stage(tmp_path / "staged")
     page, staged = ROOT / "src/elmo/explorer/page", tmp_path / "staged/docs"
     assert (staged / "images/mark.svg").read_bytes() == (page / "icon.svg").read_bytes()
@@ -89,13 +88,13 @@ def test_the_site_has_the_mark_the_typefaces_and_the_version_of_the_explorer(tmp
     assert f"--md-text-font-family: {sans};" in look and f'content: " {elmo.__version__}"' in look
 
 
-def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev() -> None:
+def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert extras["docs"] and all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in extras["docs"])
     assert not {line.split("==")[0] for line in extras["docs"]} & {re.split(r"\W", line)[0] for line in extras["dev"]}
 
 
-def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch, load_script) -> None:
+def test_our_docstrings_become_rows_and_lists(monkeypatch, load_script):
     if importlib.util.find_spec("griffe") is None:  # only its class is a griffe extension; the rest is text
         griffe = ModuleType("griffe")
         for name in ("Extension", "Object", "GriffeLoader", "Class", "Function"):
@@ -134,7 +133,7 @@ def built(site: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
+def test_no_page_asks_another_host_for_anything(built):
     for name, html in built.items():
         prose = re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL)  # the explorer's has "<S>" in its words
         assert not re.search(r"<s>", prose, flags=re.IGNORECASE), name
@@ -144,7 +143,7 @@ def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1440])
-def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site: Path, browser: Any, width: int) -> None:
+def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site, browser, width):
     if not (site / "live-explorer/index.html").is_file():
         pytest.skip("needs the explorer's exported page, which `make docs` makes")
     foreign, said = [], []
@@ -184,7 +183,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None: ...
 
 
-def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_there_is_none(load_script) -> None:
+def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_there_is_none(load_script):
     build = load_script("docs/site/build.py")
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     shown, plain = (build.landing(text, page) for page in ("live-explorer/index.html", None))
@@ -199,7 +198,7 @@ def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_
 
 
 @pytest.mark.slow
-def test_the_built_reference_has_every_name_and_its_parameters(built: dict[str, str]) -> None:
+def test_the_built_reference_has_every_name_and_its_parameters(built):
     reference = "".join(html for name, html in built.items() if name.startswith("reference/"))
     assert {name for name in elmo.__all__ if f'id="elmo.{name}"' not in reference} == set()
     for parameter in ("keep_boundaries", "warm_state", "cache_bytes", "forget_sentences"):
@@ -207,7 +206,7 @@ def test_the_built_reference_has_every_name_and_its_parameters(built: dict[str, 
 
 
 @pytest.mark.slow
-def test_links_of_the_built_site_lead_to_pages_and_places_on_them(built: dict[str, str]) -> None:
+def test_links_of_the_built_site_lead_to_pages_and_places_on_them(built):
     places = {name: set(re.findall(r'\bid="([^"]+)"', html)) for name, html in built.items()}
     for name, html in built.items():
         for link in re.findall(r'<a\b[^>]* href="([^"]*)"', html):

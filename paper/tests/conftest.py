@@ -22,6 +22,7 @@ from tests.conftest import (  # noqa: F401 - fixtures
     tiny_config,
     tiny_corpus,
 )
+from tests.static.test_training import animals_and_stones  # noqa: F401 - a fixture
 
 from elmo.tasks.ner.data import NerSettings
 from elmo.tasks.train.job import SCORED

@@ -294,32 +294,23 @@ def test_no_document_is_on_both_sides(tmp_path, kind):
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == count
 
 
-def test_files_can_be_the_documents(tmp_path):
-    files = [tmp_path / f"{number}.txt" for number in range(30)]
-    for number, file in enumerate(files):
-        file.write_text(f"file {number}\n\nagain {number}\n" if number else "")
-    report = prepare(files, tmp_path / "data", CorpusSettings(valid_share=0.3, documents="file"))
-    held_out = {line.split()[1] for line in restored(tmp_path / "data", "valid")}
-    assert held_out
-    assert not held_out & {line.split()[1] for line in restored(tmp_path / "data")}
-    assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 29
-    assert "0.txt" in report["warnings"][0]
-
-
 def test_a_file_is_the_same_document_however_it_is_stored(tmp_path):
     files = [tmp_path / f"{number}.txt" for number in range(30)]
     for number, file in enumerate(files):
         file.write_text(f"file {number}\n\nagain {number}\n" * 9)
         file.with_suffix(".gz").write_bytes(gzip.compress(file.read_bytes()))
         file.with_suffix(".crlf").write_bytes(codecs.BOM_UTF8 + file.read_bytes().replace(b"\n", b"\r\n"))
+    (tmp_path / "nothing.txt").write_text("")
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(files[0].read_bytes(),))
     writer.start()
-    texts = [file.with_suffix(ending) for file in files for ending in (".txt", ".gz", ".crlf")] + [tmp_path / "pipe"]
+    texts = [file.with_suffix(ending) for file in files for ending in (".txt", ".gz", ".crlf")]
+    texts += [tmp_path / "pipe", tmp_path / "nothing.txt"]
     report = prepare(texts, tmp_path / "data", CorpusSettings(valid_share=0.3, documents="file"))
     writer.join()
     assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 91
+    assert any("nothing.txt" in warning for warning in report["warnings"])
 
 
 def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, corpus):

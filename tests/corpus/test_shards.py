@@ -52,14 +52,6 @@ def restored(data: TrainingData, split: str) -> list[list[str]]:
     ]
 
 
-def test_the_text_can_be_read_back_from_the_numbers(tmp_path, train, valid):
-    prepare([train], tmp_path / "data", valid=[valid])
-    data = TrainingData.open(tmp_path / "data")
-    assert restored(data, "train") == sentences(TRAIN)
-    assert restored(data, "valid") == sentences(VALID)
-    assert data.splits == ("train", "valid")
-
-
 @settings(max_examples=30)
 @given(
     st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "<UNK>"]), max_size=4), min_size=1), st.integers(1, 9)
@@ -237,22 +229,20 @@ def test_a_failure_in_the_middle_leaves_the_old_data_and_nothing_else(tmp_path, 
     assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN)
 
 
-def test_progress_counts_the_bytes_of_all_files_and_then_their_parts(tmp_path, train, valid, recorded_progress):
-    prepare([train], tmp_path / "data", valid=[valid], progress=recorded_progress)
-    recorded_progress.require_stages(reading="bytes", counting_words="parts", writing_shards="parts")
-    assert recorded_progress.stages["reading"][-1][0] == train.stat().st_size + valid.stat().st_size
-
-
-def test_of_a_stream_the_bytes_are_counted_too(tmp_path, train, recorded_progress):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(train.read_bytes()))
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_progress_counts_the_bytes_of_the_text_and_then_its_parts(tmp_path, train, recorded_progress, is_stream):
+    source, size = tmp_path / "source", train.stat().st_size
+    if is_stream:
+        os.mkfifo(source)
+    writer = threading.Thread(target=source.write_bytes, args=(train.read_bytes(),))
     writer.start()
-    prepare([pipe], tmp_path / "data", progress=recorded_progress)
+    if not is_stream:
+        writer.join()
+    prepare([source], tmp_path / "data", progress=recorded_progress)
     writer.join()
     recorded_progress.require_stages(reading="bytes", counting_words="parts", writing_shards="parts")
-    assert recorded_progress.stages["reading"][0] == (0, None)
-    assert recorded_progress.stages["reading"][-1][0] == train.stat().st_size
+    assert recorded_progress.stages["reading"][0] == (0, None if is_stream else size)
+    assert recorded_progress.stages["reading"][-1][0] == size
 
 
 def test_a_folder_that_is_no_prepared_data_is_refused(tmp_path):

@@ -88,14 +88,6 @@ def test_the_first_words_are_enough_if_asked(tmp_path, layout):
     np.testing.assert_array_equal(found.vectors, VECTORS[[0, 1, 3]])
 
 
-def test_words_of_glove_can_have_spaces(tmp_path):
-    content = b"a 1.5 -2\n. . . 0.25 1e-3\nat name@domain.com 1 2\n"
-    found = read_static_vectors(written(tmp_path, content))
-    assert found.words == ("a", ". . .", "at name@domain.com")
-    assert found.vectors[1].tolist() == [0.25, np.float32(1e-3)]
-    assert read_static_vectors(written(tmp_path, content), words=[". . ."]).words == (". . .",)
-
-
 # In NFD; of letters that NFC takes apart (Hindi) or replaces (hanja); marks in another order; partly composed.
 APART = [
     *(unicodedata.normalize("NFD", word) for word in ("한국", "café")),
@@ -219,6 +211,7 @@ WHOLE_FILES = {
     "cut off": (b"3 2\na 1 2\nb 1 2\n", r"v:3: the first line promises 3 words of dimension 2, but there are 2\."),
     "cut off, binary": (binary(WORDS, VECTORS)[:-9], r"v: byte 93: the first line promises 5 words .* there are 4\."),
     "too long, binary": (binary(WORDS, VECTORS) + b"x", r"v: byte 113: .* more than 5\."),
+    "more than memory": (b"99999999999 2\na 1 2\n", r"there are 1\."),
     "only a header": (b"3 2\n", r"v:1: the first line promises 3 words of dimension 2, but there are 0\."),
     "empty": (b"", r"v:1: the line is b''"),
     "no vectors": (b"Once upon a time\n", r"v:1: the line is b'Once upon a time\\n', but a file of static vectors"),
@@ -242,11 +235,6 @@ def test_a_damaged_package_and_a_missing_file_are_refused(tmp_path):
         read_static_vectors("-")
     with pytest.raises(ConfigError, match=r"errors must be one of .* \(got 'ignore'\)"):
         read_static_vectors(written(tmp_path, b"a 1\n"), errors="ignore")
-
-
-def test_a_promise_of_more_words_than_memory_takes_none(tmp_path):
-    with pytest.raises(TextError, match="there are 1"):
-        read_static_vectors(written(tmp_path, b"99999999999 2\na 1 2\n"))
 
 
 def test_large_binary_files_are_found_out_and_read_over_block_ends(tmp_path):

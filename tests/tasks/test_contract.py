@@ -100,10 +100,12 @@ def test_what_is_trained_is_evaluated_scored_and_used_alike(name, file, tmp_path
     assert main(["task", "score", name, file, str(answers), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[task.metric] == pytest.approx(found)
 
-    examples = task.read(file, task.settings())
-    if name != "sst":  # which predicts text alone
-        assert main(["task", "predict", str(tmp_path / "run"), file, "--json"]) == 0
-        assert len([json.loads(line) for line in capsys.readouterr().out.splitlines()]) == len(examples)
+    text, count = file, len(task.read(file, task.settings()))
+    if name == "sst":  # which predicts text alone
+        text, count = str(tmp_path / "text"), 3
+        (tmp_path / "text").write_text("a good film .\n\na bad film .\n")
+    assert main(["task", "predict", str(tmp_path / "run"), text, "--json"]) == 0
+    assert len([json.loads(line) for line in capsys.readouterr().out.splitlines()]) == count
 
 
 def test_elmo_is_taken_at_the_task_s_places_alone(name, file, tmp_path, capsys):

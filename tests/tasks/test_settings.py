@@ -34,7 +34,6 @@ def test_a_table_goes_there_and_back():
     ("table", "message"),
     [
         ({"hiden_sizes": [7]}, "x.toml: there is no setting 'hiden_sizes'"),
-        ({"patience": "3"}, "x.toml: patience must be of the same type as 5 (got '3')"),
         ({"epochs": 0}, "x.toml: epochs must be a whole number from 1 to 1,000,000 (got 0)"),
         ({"epochs": 2.5}, "x.toml: epochs must be of the same type as 50 (got 2.5)"),
         (
@@ -47,7 +46,6 @@ def test_a_table_goes_there_and_back():
         ({"elmo_dropout": 1}, "x.toml: elmo_dropout must be a probability: at least 0 and below 1 (got 1.0)"),
         ({"train_share": 0}, "x.toml: train_share must be above 0 and at most 1 (got 0.0)"),
         ({"layer_norm": "batch"}, "x.toml: layer_norm must be one of 'none', 'words', 'token' (got 'batch')"),
-        ({"layer_norm": True}, "x.toml: layer_norm must be of the same type as 'none' (got True)"),
         ({"decay": "cosine"}, "x.toml: decay must be one of "),
         ({"scheme": "bio"}, "x.toml: scheme must be one of 'auto', 'iob1', 'iob2',"),
         ({"tagger_scheme": "iob2"}, "x.toml: there is no setting 'tagger_scheme'"),

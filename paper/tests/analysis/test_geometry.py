@@ -1,6 +1,5 @@
 """The streamed measures of a text against plain loops over its occurrences."""
 
-import json
 from itertools import permutations
 
 import numpy as np
@@ -81,11 +80,6 @@ def test_alignment_is_between_all_layers_of_all_encoders(sentences, encoders):
     has_vector = static.any(axis=1)
     assert 2 < has_vector.sum() < len(kept)
     assert found.cka[2, 3] == pytest.approx(cka(of_bilm[has_vector], static[has_vector]), abs=1e-5)
-
-
-def test_the_record_is_plain(sentences, encoders):
-    record = json.loads(json.dumps(geometry(sentences, encoders).record()))
-    assert (record["sentences"], len(record["cka"])) == (len(set(filter(None, sentences))), 4)
 
 
 def test_a_text_without_pairs_is_refused(encoders):

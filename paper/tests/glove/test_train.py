@@ -87,17 +87,6 @@ def test_a_step_of_glove_equals_the_plain_loop():
     np.testing.assert_array_equal(tables.vectors(), (tables.values[0] + tables.values[1])[:, :4].numpy())
 
 
-@pytest.fixture
-def animals_and_stones(tmp_path):
-    """Two groups of words that never meet."""
-    random = np.random.default_rng(0)
-    groups = (["cat", "dog", "hen", "cow"], ["flint", "slate", "chalk", "Marble"])
-    lines = [" ".join(random.choice(groups[number % 2], size=8)) for number in range(600)]
-    path = tmp_path / "text.txt"
-    path.write_text("\n".join(lines) + "\n\nrare\n", encoding="utf-8")
-    return path
-
-
 def settings_of(**changes):
     return GloveSettings(**{"dim": 8, "epochs": 40, "window": 4, "x_max": 1e4, **changes})
 

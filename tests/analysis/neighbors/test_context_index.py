@@ -151,14 +151,6 @@ def test_places_and_occurrences_lead_back_to_the_text(folder):
     assert len(index.occurrences("bank")) == text.count("bank") and len(index.occurrences("no")) == 0
 
 
-def test_its_vectors_are_those_of_the_embedder(folder, embedder):
-    index = ContextIndex(folder)
-    layers = np.concatenate(embedder.embed(sentences()), axis=1)
-    for layer in range(3):
-        expected = layers[layer] / np.linalg.norm(layers[layer], axis=1, keepdims=True)
-        np.testing.assert_allclose(index.vectors(np.arange(len(index)), layer), expected, atol=1e-3)
-
-
 def test_many_threads_find_what_one_finds(folder, embedder):
     queries = np.random.default_rng(1).normal(size=(64, embedder.layer_dim)).astype(np.float32)
     expected = [ContextIndex(folder).search(query, 2, count=4) for query in queries]

@@ -100,20 +100,15 @@ def test_one_layers_table_has_boundaries_if_they_are_kept(model, capsys):
     assert "there is no file word, so it is treated as text" in told.err
 
 
-def test_boundaries_are_shown_as_the_model_has_them(model, capsys, monkeypatch):
+def test_a_text_becomes_json_with_the_boundaries_of_its_model(model, tiny_bilm, capsys, monkeypatch):
     # ELMoForManyLangs models begin and end sentences with tokens of their own.
     monkeypatch.setattr(Embedder, "boundary_tokens", ("<bos>", "<eos>"))
-    assert main(["a b", "--json", "--keep-boundaries"]) == 0
+    assert main(["a b", "--json", "--layers", "average", "--keep-boundaries"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["tokens"] == ["<bos>", "a", "b", "<eos>"]
     assert result["spans"] == [[-1, -1], [0, 1], [2, 3], [-1, -1]]
-
-
-def test_a_text_becomes_json(model, tiny_bilm, capsys):
-    assert main(["a b", "--json", "--layers", "average"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert (result["tokens"], result["shape"]) == (["a", "b"], [2, 16])
-    expected = Embedder(tiny_bilm).embed(["a b"], "average")[0]
+    assert result["shape"] == [4, 16]
+    expected = Embedder(tiny_bilm, keep_boundaries=True).embed(["a b"], "average")[0]
     np.testing.assert_array_equal(np.array(result["vectors"], np.float32), expected)
 
 
@@ -129,6 +124,17 @@ def test_standard_input_becomes_json_lines_or_a_file(model, tiny_bilm, stdin, tm
     assert main(["-", "-o", str(tmp_path / "vectors.h5"), "--quiet"]) == 0
     with read_vectors(tmp_path / "vectors.h5") as vectors:
         assert [array.shape[1] for array in vectors] == [2, 0, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_pipe_is_embedded_like_standard_input(model, text, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(text.read_bytes(),))
+    writer.start()
+    assert main([str(tmp_path / "pipe"), "-o", str(tmp_path / "vectors.h5"), "--quiet"]) == 0
+    writer.join()
+    with read_vectors(tmp_path / "vectors.h5") as vectors:
+        assert [array.shape[1] for array in vectors] == [3, 0, 2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -228,18 +234,6 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(model, text, tmp_path, mo
     assert (tmp_path / "vectors.npy.offsets.npy").read_text() == "mine"
     (tmp_path / "vectors.npy.offsets.npy").unlink()
     assert main([str(text), "-o", str(output), "--quiet", "--resume"]) == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
-def test_a_pipe_is_embedded_like_standard_input(model, text, tmp_path, capsys):
-    fifo = tmp_path / "pipe"
-    os.mkfifo(fifo)
-    writer = threading.Thread(target=lambda: fifo.write_bytes(text.read_bytes()))
-    writer.start()
-    assert main([str(fifo), "-o", str(tmp_path / "vectors.h5"), "--quiet"]) == 0
-    writer.join()
-    with read_vectors(tmp_path / "vectors.h5") as vectors:
-        assert [array.shape[1] for array in vectors] == [3, 0, 2]
 
 
 def test_two_runs_do_not_share_a_folder(model, text, tmp_path, monkeypatch):

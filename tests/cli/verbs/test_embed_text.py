@@ -9,7 +9,6 @@ import pytest
 from elmo.cli import main as command_line
 from elmo.cli.verbs.embed import main
 from elmo.embed.storage.readers import read_vectors
-from elmo.process.text_table import width
 
 RAW = "It rained, she said. We stayed (in London).\n"
 KOREAN = "은행에서 돈을 찾았다. 그리고 집에 갔다.\n"
@@ -89,22 +88,6 @@ def test_json_lines_are_readable_and_lead_back_to_the_text(model, stdin, capsys)
         assert [lines[row["line"] - 1][start:end] for start, end in row["spans"]] == row["tokens"]
         values = np.array(row["vectors"], np.float32).reshape(row["shape"])
         assert json.dumps(row["vectors"]) == json.dumps([[float(str(it)) for it in vector] for vector in values])
-
-
-def test_a_table_of_korean_lines_up(model, capsys):
-    assert main(["은행에서 a 돈을 찾았다 .", "--quiet"]) == 0
-    rows = capsys.readouterr().out.split("\n\n")[0].splitlines()
-    assert len({width(row.split("layer")[0].split("-")[0].rstrip("0123456789")) for row in rows[1:]}) <= 2
-    starts = [width(row[: row.index(".")]) for row in rows[1:5]]
-    assert len(set(starts)) == 1
-    assert rows[1].split()[:2] == ["은행에서", "0-4"]
-
-
-def test_several_sentences_of_a_text_are_shown_one_by_one(model, capsys):
-    assert main(["It rained. We stayed.", "--sentences", "within-lines", "--json", "--quiet"]) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["tokens"] for row in rows] == [["It", "rained", "."], ["We", "stayed", "."]]
-    assert rows[1]["spans"][0] == [11, 13]
 
 
 def test_sentences_of_a_text_continue_one_another_in_rows(model, capsys):

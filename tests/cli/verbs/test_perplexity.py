@@ -94,21 +94,16 @@ def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_fo
 
 def test_the_default_model_is_used_where_none_is_named(model_folder, text, expected, capsys, monkeypatch):
     monkeypatch.setenv("ELMO_MODEL", str(model_folder))
-    for named in ([], ["-m", str(model_folder)]):
-        assert main([str(text), *named, "--json", "--quiet"]) == 0
-        assert json.loads(capsys.readouterr().out)["mean_perplexity"] == expected.of("mean")
+    assert main([str(text), "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["mean_perplexity"] == expected.of("mean")
 
 
-def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys):
+def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, expected, capsys):
     (tmp_path / "a.txt").write_text("the bank was steep .\nthe zebra\n", encoding="utf-8")
     (tmp_path / "b.jsonl").write_text('{"text": ["bank"]}\n', encoding="utf-8")
-    whole = tmp_path / "whole.txt"
-    whole.write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
-    figures = []
-    for names in ([tmp_path / "a.txt", tmp_path / "b.jsonl"], [whole]):
-        assert main([*map(str, names), "-m", str(model_folder), "--json", "--quiet"]) == 0
-        figures.append({key: it for key, it in json.loads(capsys.readouterr().out).items() if key != "text"})
-    assert figures[0] == figures[1]
+    files = [str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl")]
+    assert main([*files, "-m", str(model_folder), "--json", "--quiet"]) == 0
+    assert expected.to_dict().items() <= json.loads(capsys.readouterr().out).items()
 
 
 def test_sentences_of_several_files_are_told_apart_by_their_file(model_folder, tmp_path, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""Documents in JSON lines and raw text, clusters that share mentions, and windows."""
+"""Documents in JSON lines and raw text, clusters that share mentions, windows, and the rule of equal texts."""
 
 import json
 
@@ -8,6 +8,7 @@ import pytest
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Document, WindowLimits, disjoint, random_window
 from elmo.tasks.coref.read import jsonlines_documents, read_documents, read_unlabelled, write_jsonlines, write_text
+from elmo.tasks.coref.task import TASK, equal_texts, mention_texts
 from elmo.tasks.lines import labelled_lines
 from elmo.text.tokenizer import tokenizer
 
@@ -152,3 +153,37 @@ def test_a_sentence_longer_than_a_window_is_cut():
     window = random_window(document_of([20_000]), WindowLimits(5, 100), np.random.default_rng(0))
     assert window.num_tokens == 100
     assert window.clusters[0][-1] == (99, 99)
+
+
+TRAIN = Document(
+    ("a", ""),
+    (("He", "saw", "it", ",", "and", "it", "rained"), ("it", "rained", "on", "him")),
+    clusters=(((0, 0), (10, 10)), ((2, 2), (5, 5))),
+)
+
+
+def document(*sentences):
+    return Document(("b", ""), tuple(tuple(sentence.split()) for sentence in sentences))
+
+
+def test_texts_that_are_mentions_every_second_time_are_learned():
+    assert mention_texts([TRAIN]) == {("he",), ("him",), ("it",)}  # "it" is one two times of three
+    assert mention_texts([TRAIN, document("it is", "it may be")]) == {("he",), ("him",)}  # two of five
+
+
+def test_equal_texts_and_names_corefer():
+    text = document("Then Ada King met him", "It was late , and he told Ada King all", "He left")
+    # "Then", "It" and "He" begin sentences, so they are no names; "him" stands alone.
+    found = equal_texts(text, {("he",), ("him",)})
+    assert found.clusters == [[(1, 2), (12, 13)], [(10, 10), (15, 15)]]
+    assert found.kept == [(1, 2), (4, 4), (10, 10), (12, 13), (15, 15)]
+
+
+def test_a_name_at_the_end_and_empty_documents():
+    assert equal_texts(document("we met Bo", "you met Bo"), set()).clusters == [[(2, 2), (5, 5)]]
+    assert equal_texts(document(), set()).clusters == []
+
+
+def test_the_task_scores_it():
+    (rule,) = TASK.rules([TRAIN])
+    assert TASK.score([TRAIN], rule.predict([TRAIN]))["mentions"]["recall"] == 50  # he and him are not equal

@@ -12,7 +12,6 @@ from tests.tasks.test_pages import commands
 from elmo.cli.main import main
 from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import CorefSettings, Document
-from elmo.tasks.coref.read import read_documents
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.task import TextReading
 
@@ -63,17 +62,6 @@ def run(tmp_path_factory) -> str:
     folder = write_files(tmp_path_factory.mktemp("trained"))
     assert train(folder, "--encoder", "none", "--epochs", "1", "--quiet") == 0
     return str(folder / "run")
-
-
-def test_from_columns_to_clusters_without_elmo(files, capsys):
-    assert train(files, "--encoder", "none", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["metric"] == "average_f1"
-    assert found["test"]["mean"] > 60
-    assert found["per_seed"][0]["test"]["pruning_recall"] > 90
-    documents = read_documents(files / "run/seed-1/test.predictions")
-    gold = read_documents(files / "dev.conll")
-    assert [document.tokens for document in documents] == [document.tokens for document in gold]
 
 
 def test_raw_text_becomes_clusters_that_can_be_read(files, run, capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.columns import TaggedSentence, write_columns
 from elmo.tasks.ner.data import TaggerSettings, read_columns
 from elmo.tasks.ner.task import TASK
@@ -132,15 +132,6 @@ def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
     assert read("a U-A\nb I-A\n", scheme="any")[0].spans == [(0, 1, "A"), (1, 2, "A")]
 
 
-def test_columns_that_arent_there_are_told(read):
-    with pytest.raises(ConfigError, match="has 2 columns, but the tokens would be read from column 5 and"):
-        read("a O\n", token_column=5)
-    with pytest.raises(ConfigError, match="the tokens would be read from column 2 and the tags from column 2. Say"):
-        read("a O\n", token_column=2)
-    with pytest.raises(TextError, match=":2: has one column, but each line must have a token and its tag"):
-        read("\nRome\n")
-
-
 @pytest.mark.parametrize("text", ["", "\n\n", "-DOCSTART- O\n\n"])
 def test_a_file_without_a_sentence_is_an_error(read, text):
     with pytest.raises(TextError, match="there is no sentence in it"):
@@ -155,14 +146,6 @@ def test_predictions_are_the_columns_with_one_more(read):
         "ran VBD B-VP O O",
         "",
         "Rome NNP B-NP B-LOC B-ORG",
-        "",
-    ]
-
-
-def test_text_without_columns_gets_two_of_them():
-    assert list(write_columns([(TaggedSentence(["New York", "!"]), ["B-LOC", "O"])])) == [
-        "New York\tB-LOC",
-        "!\tO",
         "",
     ]
 

@@ -1,10 +1,11 @@
-"""Entity F1 equals the shared task's procedure, which walks over tokens and never builds an entity."""
+"""Entity F1 equals the shared task's procedure, which walks over tokens; rules without learning."""
 
 import random
 
 import pytest
 
-from elmo.tasks.ner.task import entity_scores
+from elmo.tasks.columns import TaggedSentence
+from elmo.tasks.ner.task import TASK, entity_scores, handles, longest_matches, names_in
 from elmo.tasks.tags import spans_of
 
 
@@ -73,3 +74,44 @@ def test_figures_are_percentages_by_hand():
 def test_nothing_found_and_nothing_there_is_zero():
     assert entity_scores([[]], [[]])["f1"] == 0
     assert entity_scores([[]], [[]])["per_label"] == {}
+
+
+TRAIN = [
+    TaggedSentence(["New", "York", "saw", "Anna"], [(0, 2, "LOC"), (3, 4, "PER")]),
+    TaggedSentence(["New", "York", "Times", "and", "Paris"], [(0, 3, "ORG"), (4, 5, "LOC")]),
+    TaggedSentence(["Paris", "Hilton", "or", "Paris"], [(0, 2, "PER"), (3, 4, "PER")]),
+]
+
+
+def test_names_with_two_labels_are_left_out():
+    names = names_in(TRAIN)
+    assert names == {
+        ("New", "York"): "LOC",
+        ("Anna",): "PER",
+        ("New", "York", "Times"): "ORG",
+        ("Paris", "Hilton"): "PER",
+    }
+
+
+def test_the_longest_name_wins_and_names_do_not_overlap():
+    names = names_in(TRAIN)
+    tokens = ["New", "York", "Times", "in", "New", "York", "of", "Anna", "Anna", "Paris"]
+    found = longest_matches(tokens, names, longest=3)
+    assert found == [(0, 3, "ORG"), (4, 6, "LOC"), (7, 8, "PER"), (8, 9, "PER")]
+    assert longest_matches([], names, longest=3) == []
+    assert longest_matches(tokens, {}, longest=0) == []
+
+
+def test_a_handle_is_two_persons_of_one_token():
+    assert handles(["hi", "@", "anna", "and", "@", "@"]) == [(1, 2, "PER"), (2, 3, "PER"), (4, 5, "PER"), (5, 6, "PER")]
+
+
+def test_handles_are_a_rule_only_where_the_training_data_tag_them():
+    assert [rule.name for rule in TASK.rules(TRAIN)] == ["training-names"]
+    untagged = [*TRAIN, TaggedSentence(["@", "anna"], [(1, 2, "PER")])]
+    assert [rule.name for rule in TASK.rules(untagged)] == ["training-names"]
+    tweets = [*TRAIN, TaggedSentence(["@", "anna"], [(0, 1, "PER"), (1, 2, "PER")])]
+    names, of_handles = TASK.rules(tweets)
+    sentences = [TaggedSentence(["@", "bob", "saw", "Anna"])]
+    assert names.predict(sentences) == [[(0, 1, "PER"), (3, 4, "PER")]]
+    assert of_handles.predict(sentences) == [[(0, 1, "PER"), (1, 2, "PER")]]

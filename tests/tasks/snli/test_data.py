@@ -120,3 +120,15 @@ def test_premises_are_no_labels(tmp_path):
 def test_the_open_data_is_read_whole(shared):
     folder = shared / "data" / "nli" / "snli-small"
     assert len(read_pairs(folder / "dev.jsonl", EntailmentSettings())) == 1000
+
+
+def test_pairs_of_one_premise_stay_together():
+    one, other = SentencePair(["a"], ["b"], "x"), SentencePair(["a"], ["c"], "y")
+    assert TASK.group(one, 0) == TASK.group(other, 5)
+
+
+def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("It rains.\tIt's wet.\n", encoding="utf-8")
+    for reading, premise in ((TextReading(tokenizer="auto"), ["It", "rains", "."]), (TextReading(), ["It", "rains."])):
+        (found,) = TASK.read_unlabelled(tmp_path / "pairs.tsv", SnliSettings(), reading)
+        assert list(found.premise) == premise

@@ -1,12 +1,12 @@
-"""EM and F1 equal the official script's on its own figures, pitfalls included."""
+"""EM and F1 equal the official script's on its own figures, pitfalls included; the rule that answers questions."""
 
 import json
 
 import pytest
 
-from elmo.tasks.squad.data import read_predictions, read_questions
-from elmo.tasks.squad.task import bound_f1, match, normalized, squad_scores
-from elmo.tasks.squad.tokens import ReaderSettings
+from elmo.tasks.squad.data import Question, read_predictions, read_questions
+from elmo.tasks.squad.task import TASK, answered, bound_f1, match, normalized, squad_scores
+from elmo.tasks.squad.tokens import ReaderSettings, tokenized
 
 
 @pytest.fixture
@@ -39,3 +39,30 @@ def test_whole_files_score_as_in_the_official_script(cases):
 def test_the_bound_counts_answers_that_are_too_long_as_lost(cases):
     questions = read_questions(cases / "dataset.json", ReaderSettings())
     assert 0 == bound_f1(questions, 0) < bound_f1(questions, 1) < bound_f1(questions) <= 100
+
+
+PASSAGE = "Ada met Charles Babbage in June 1833 . The machine was never built . It rained ."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Whom did Ada meet in June ?", "Charles Babbage"),  # of equally long ones the first; "Ada" was asked about
+        ("Was the machine built ?", "never"),  # no name or number in that sentence: its longest run of other words
+        ("Whom did Ada , Charles and Babbage meet in June ?", "1833"),
+        ("did it rained", "It rained ."),  # nothing but words of the question: all of the sentence
+    ],
+)
+def test_the_answer_is_from_the_sentence_that_is_most_like_the_question(question, answer):
+    found = answered(Question("1", tokenized(question), tokenized(PASSAGE)))
+    assert found.text == answer
+    assert PASSAGE[found.start : found.end] == answer
+
+
+@pytest.mark.parametrize("passage", ["word", "?", "\u3002 \u3002"])
+def test_any_passage_has_an_answer(passage):
+    assert answered(Question("1", tokenized("Who ?"), tokenized(passage))).text
+
+
+def test_the_task_knows_it():
+    assert [rule.name for rule in TASK.rules([])] == ["similar-sentence"]

@@ -61,15 +61,6 @@ def run(tmp_path_factory) -> str:
     return str(folder / "run")
 
 
-def test_from_squads_json_to_answers_without_elmo(squad_files, capsys):
-    assert train(squad_files, "--encoder", "none", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["metric"] == "f1"
-    assert found["test"]["mean"] > 80
-    assert found["per_seed"][0]["test"]["token_bound_f1"] == 100
-    assert len(json.loads((squad_files / "run/seed-1/test.predictions").read_text())) == 16
-
-
 def test_questions_without_answers_are_answered_from_every_layout(squad_files, run, capsys, monkeypatch):
     unlabelled = json.loads((squad_files / "dev.json").read_text())
     for article in unlabelled["data"]:

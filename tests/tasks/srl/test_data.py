@@ -145,9 +145,7 @@ def test_training_takes_each_proposition_by_itself(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there is no sentence in it"),
         ("x 0 0 w N * - - - - *\n", r"data:1: has 11 columns, but the layout conll2012 has 12"),
-        ("a - *\nb b\n", r"data:2: has 2 columns, but the first row of its sentence has 3"),
         ("a a (V*)\nb b *\n", r"data:2: the sentence has 2 predicates, but only 1 columns of roles"),
         ("a a *\nb - (A0*)\n", r"data:1: column 1 of the roles has 0 '\(V\*\)'"),
         ("a a (V*)\nb - (A0*\n", r"data:2: the bracket '\(A0' is still open at the end of the sentence"),

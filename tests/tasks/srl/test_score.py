@@ -1,4 +1,4 @@
-"""Argument F1 equals srl-eval.pl's to the printed digit."""
+"""Argument F1 equals srl-eval.pl's to the printed digit; the rule of both sides."""
 
 import json
 
@@ -8,6 +8,7 @@ from elmo.errors import TextError
 from elmo.tasks.srl.columns import read_sentences_of_columns, spans_of_column
 from elmo.tasks.srl.data import Proposition, RoleSentence, write_props
 from elmo.tasks.srl.score import Argument, Pair, argument_counts, arguments_of, role_scores, score_role_files
+from elmo.tasks.srl.task import TASK, sides
 
 
 def cases(folder):
@@ -117,8 +118,6 @@ def test_a_predicate_that_the_gold_file_lacks_does_not_answer_for_another_one(tm
             "x (V*)\n\ny (V*)\n",
             r"predicted:3: token 1 is .* in the predictions, 'nothing' .*which has ended",
         ),
-        ("x (V*)\n", "x *)\n", r"predicted:1: the cell '\*\)' closes a bracket that was never opened"),
-        ("x (V*\n", "x (V*)\n", r"gold:1: the bracket '\(V' is still open at the end"),
         ("x (V*)\ny *\n", "x (V*)\ny *\n", r"gold:2: the sentence has 2 predicates, but only 1 columns"),
         ("x (V*)\n", "x V\n", r"predicted:1: the cell 'V' isn't of the form"),
     ],
@@ -126,3 +125,19 @@ def test_a_predicate_that_the_gold_file_lacks_does_not_answer_for_another_one(tm
 def test_files_that_do_not_fit_are_errors_with_their_lines(tmp_path, gold, predicted, message):
     with pytest.raises(TextError, match=message):
         scored(tmp_path, gold, predicted)
+
+
+EXAMPLE = RoleSentence(
+    ["she", "saw", "him", "."], [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A1")])], [(1, 2)]
+)
+
+
+def test_all_before_and_after_the_predicate_is_an_argument():
+    (rule,) = TASK.rules([EXAMPLE])
+    assert rule.predict([EXAMPLE]) == [[Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A1")])]]
+    assert "before the predicate is A0" in rule.label
+
+
+def test_empty_sides_and_unknown_labels_give_no_span():
+    assert sides((0, 1), 1, "A0", "A1") == [(0, 1, "V")]
+    assert sides((1, 2), 5, "", "A1") == [(1, 2, "V"), (2, 4, "A1")]

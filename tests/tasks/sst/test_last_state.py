@@ -103,7 +103,6 @@ LAST = "--network last_state --layers top --no-train-gamma --hidden-size 4 --epo
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (f"sst --train labelled.tsv -o run --encoder none {LAST}", "the model would read nothing: there are no"),
         (
             f"sst --train labelled.tsv -o run --encoder none --static w.txt {LAST}",
             "direction is unknown. Pass one",
