@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -31,7 +31,7 @@ from elmo.config import BiLMConfig
 from elmo.process.device import has_torch
 from elmo.process.progress.report import Progress
 from elmo.text.characters import CharacterMap
-from elmo.text.token_map import TokenMap
+from elmo.text.token_map import TokenMap, WordMap
 from elmo.weights import formats
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.shapes import network_shapes
@@ -410,16 +410,24 @@ def tiny_config() -> BiLMConfig:
     return BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
 
 
-@pytest.fixture
-def tiny_checkpoint(tiny_config) -> Checkpoint:
-    """A checkpoint of `tiny_config`, made without torch; its random weights are always the same."""
+def checkpoint_of(config: BiLMConfig, *, scale: float = 1, words: Sequence[str] = (), **parts: Any) -> Checkpoint:
+    """A checkpoint made without torch, whose random weights are always the same; the first word has the id 1."""
     chance = np.random.default_rng(1)
     tensors = {
-        name: (chance.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
-        for name, shape in network_shapes(tiny_config)
+        name: (scale * chance.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
+        for name, shape in network_shapes(config)
     }
-    tensors["token_encoder.character_embedding"][0] = 0
-    return Checkpoint(tiny_config, tensors, TokenMap(CharacterMap.for_bytes(tiny_config.max_characters_per_token)))
+    for name in {"token_encoder.character_embedding", "token_encoder.word_embedding"} & tensors.keys():
+        tensors[name][0] = 0
+    characters = CharacterMap.for_bytes(config.max_characters_per_token) if config.has_characters else None
+    word_map = WordMap({word: number for number, word in enumerate(words, start=1)}) if config.has_words else None
+    return Checkpoint(config, tensors, TokenMap(characters, word_map), **parts)
+
+
+@pytest.fixture
+def tiny_checkpoint(tiny_config) -> Checkpoint:
+    """A checkpoint of `tiny_config`."""
+    return checkpoint_of(tiny_config)
 
 
 @pytest.fixture

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.conftest import checkpoint_of
 
 import elmo
 from elmo.config import BiLMConfig
 from elmo.explorer.texts import bundled_text
-from elmo.text.characters import CharacterMap
-from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.shapes import network_shapes
 
 PACKAGE = Path(elmo.__file__).parent
 BROWSER = PACKAGE / "browser"
@@ -81,20 +79,11 @@ def sentences_of(language: str, count: int) -> list[list[str]]:
 
 
 def random_checkpoint(config: BiLMConfig, *, words: int = 0) -> Checkpoint:
-    """Random weights whose sums keep their size, so that rounding errors do too."""
-    rng = np.random.default_rng(7)
-    tensors = {
-        name: rng.normal(0, shape[-1] ** -0.5 if len(shape) == 2 else 0.3, shape).astype(np.float32)
-        for name, shape in network_shapes(config)
-    }
-    if config.has_characters:
-        tensors["token_encoder.character_embedding"][0] = 0
-    softmax = vocabulary = None
-    if words:
-        vocabulary = ["<S>", "</S>", "<UNK>", *(f"w{index}" for index in range(words - 3))]
-        size = config.projection_size
-        softmax = {"weight": rng.normal(0, 1, (words, size)), "bias": rng.normal(0, 1, words)}
-        softmax = {name: value.astype(np.float32) for name, value in softmax.items()}
-    return Checkpoint(
-        config, tensors, TokenMap(CharacterMap.for_bytes(config.max_characters_per_token)), vocabulary, softmax
-    )
+    """Random weights whose sums keep their size, so that rounding errors do too; a softmax over so many words."""
+    if not words:
+        return checkpoint_of(config)
+    chance = np.random.default_rng(7)
+    shapes = {"weight": (words, config.projection_size), "bias": (words,)}
+    softmax = {name: chance.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    vocabulary = ["<S>", "</S>", "<UNK>", *(f"w{index}" for index in range(words - 3))]
+    return checkpoint_of(config, vocabulary=vocabulary, softmax=softmax)

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -48,10 +47,6 @@ class Opened:
     def view(self, view: str) -> None:
         self.page.click(f"#tab-{view}")
         self.ready(view)
-
-    def state(self) -> dict[str, str]:
-        parts = urlsplit(self.page.url).fragment
-        return dict(part.split("=", 1) for part in parts.split("&"))
 
     def texts(self, selector: str) -> list[str]:
         return self.page.locator(selector).all_inner_texts()

@@ -6,13 +6,12 @@ import threading
 from dataclasses import asdict
 from functools import lru_cache
 
-import numpy as np
 import pytest
 
 from elmo import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.integrations import model_reference
-from elmo.integrations.model_reference import ModelReference, side_by_side
+from elmo.integrations.model_reference import ModelReference
 
 
 def test_a_model_is_loaded_once_for_all_objects_and_threads(tiny_model, monkeypatch):
@@ -81,13 +80,3 @@ def test_only_a_few_models_stay_in_memory(tiny_model, monkeypatch):
     first = ModelReference(tiny_model).embedder
     _ = ModelReference(tiny_model, dtype="bfloat16").embedder
     assert ModelReference(tiny_model).embedder is not first
-
-
-def test_layers_stand_side_by_side(tiny_model):
-    reference = ModelReference(tiny_model)
-    vectors = reference.embedder.embed(["a b c"])[0]
-    rows = side_by_side(vectors)
-    assert rows.shape == (3, reference.dim("all")) == (3, 3 * reference.dim("average"))
-    for layer, one in enumerate(vectors):
-        np.testing.assert_array_equal(rows[:, layer * 16 : (layer + 1) * 16], one)
-    assert side_by_side(vectors[0]) is not None

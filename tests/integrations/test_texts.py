@@ -33,22 +33,3 @@ def test_raw_text_is_read_by_rules_and_each_warning_is_given_once():
     assert tokenized(["“a”"], "auto", reader, plain_quotes=False) == [["“", "a", "”"]]
     with pytest.warns(TextWarning, match="special tokens"):
         tokenized(["[PAD]"], "whitespace", reader)
-
-
-@pytest.mark.parametrize(
-    "kind", ["series", "index", "string series", "pyarrow", "chunked", "array", "generator", "tuple"]
-)
-def test_a_column_has_a_text_in_each_row(kind):
-    texts = ["It rained.", "Don't"]
-    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    column = {
-        "series": lambda: pandas.Series(texts, index=[7, 3]),
-        "index": lambda: pandas.Index(texts),
-        "string series": lambda: pandas.Series(texts, dtype="string"),
-        "pyarrow": lambda: pyarrow.array(texts),
-        "chunked": lambda: pyarrow.chunked_array([texts[:1], texts[1:]]),
-        "array": lambda: np.array(texts),
-        "generator": lambda: (text for text in texts),
-        "tuple": lambda: tuple(texts),
-    }[kind]()
-    assert tokenized(column, "auto", READER) == [["It", "rained", "."], ["Do", "n't"]]

@@ -35,13 +35,6 @@ def test_a_mix_is_the_mean_of_the_layers_without_boundaries(elmo, tiny_corpus):
         assert torch.allclose(output.mixes[0][row, : len(sentence)], expected, atol=CLOSE)
 
 
-def test_boundaries_can_be_kept(tiny_bilm, tiny_corpus):
-    output = ELMo(tiny_bilm, keep_boundaries=True).eval()(tiny_corpus)
-    expected = tiny_bilm(ELMo(tiny_bilm).character_ids(tiny_corpus))
-    assert torch.equal(output.mask, expected.mask)
-    assert torch.allclose(output.mixes[0], expected.layers.mean(dim=0), atol=CLOSE)
-
-
 @pytest.mark.parametrize("keep_boundaries", [False, True])
 @pytest.mark.parametrize("layer_norm", [False, True, "boundaries", "words", "token"])
 def test_vectors_are_zero_where_there_is_no_token_even_with_dropout(

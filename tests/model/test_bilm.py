@@ -32,16 +32,6 @@ def largest_difference(one, other):
     return (one - other).abs().max().item() if one.numel() else 0.0
 
 
-def test_each_sentence_stands_between_its_boundaries(tiny_bilm, tiny_corpus):
-    output = run(tiny_bilm, tiny_corpus)
-    assert output.mask.sum(dim=1).tolist() == [len(sentence) + 2 for sentence in tiny_corpus]
-    for row, sentence in enumerate(tiny_corpus):
-        vectors = tiny_bilm.vectors_of(["<S>", *sentence, "</S>"])
-        found = output.layers[0, row, : len(sentence) + 2]
-        assert torch.allclose(found, torch.cat([vectors, vectors], dim=1), atol=1e-6)
-    assert not output.layers[:, ~output.mask].any()
-
-
 def test_layers_equal_the_reference(tiny_bilm):
     bilm, sentence = tiny_bilm.double(), ["the", "cat", "sat"]
     tensors = {name: tensor.numpy() for name, tensor in bilm.state_dict().items()}

@@ -90,22 +90,6 @@ def test_packed_and_padded_equal_the_reference(settings, projected, lengths, tok
         torch.testing.assert_close(tensor, unchanged, rtol=0, atol=0, equal_nan=True)
 
 
-@pytest.mark.usefixtures("poisoned_memory")
-@pytest.mark.parametrize("seed", range(40))
-def test_packed_in_float32_stays_next_to_float64(seed):
-    chance = np.random.default_rng(seed)
-    cell = int(chance.integers(2, 40))
-    sizes = {"dim": int(chance.integers(1, 20)), "projection": int(chance.integers(1, cell)), "cell": cell}
-    lengths = chance.integers(0, 12, size=chance.integers(1, 9)).tolist()
-    scaled = scaled_down(random_layer(seed, **sizes))
-    rounded = LayerWeights(*(tensor.float() for tensor in scaled))
-    inputs, at, hidden, cell = random_rows(seed, lengths, scaled)
-    expected = projected_lstm_reference(inputs, at, hidden, cell, scaled, LSTMSettings())
-    found = projected_lstm_packed(inputs.float(), at, hidden.float(), cell.float(), rounded, LSTMSettings())
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-5)
-
-
 def test_rows_are_read_on_their_own(settings):
     weights = random_layer(2)
     inputs, lengths, hidden, cell = random_rows(3, [4, 1, 0, 6], weights)

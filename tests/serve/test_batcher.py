@@ -7,11 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from elmo.serve import inputs
 from elmo.serve.answers import Refusal
 from elmo.serve.batcher import Batcher
 from elmo.serve.service import results
-from elmo.serve.settings import ServeSettings
 
 FAR = float("inf")
 
@@ -214,11 +212,3 @@ def test_a_task_that_is_cancelled_while_it_waits_is_told(held):
         assert all(future.cancelled() for future in futures)
 
     asyncio.run(main())
-
-
-@pytest.mark.parametrize("text", ["a" * 30_000, ["a" * 30_000], [""] * 30_000])
-def test_reading_a_long_text_holds_up_no_other_request(models, monkeypatch, text):
-    monkeypatch.setattr(inputs, "_read", lambda *_: threading.get_ident())
-    found = asyncio.run(inputs.read_texts({"input": text}, None, models[0], ServeSettings()))
-    assert found != threading.get_ident()
-    assert asyncio.run(inputs.read_texts({"input": "a"}, None, models[0], ServeSettings())) == threading.get_ident()

@@ -68,11 +68,10 @@ def test_an_app_of_ones_own_answers():
 def test_the_commands_are_read_without_complaint(monkeypatch):
     import tyro
 
-    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("elmo ")]
     (service,) = re.findall(r"^ExecStart=\S+/(elmo .*)$", PAGE, flags=re.MULTILINE)
     inline = re.findall(r"`(elmo serve [^`]*--port[^`]*)`", PAGE)
-    assert len(lines) == len(inline) == 1
-    for line in (*lines, service, *inline):
+    assert len(inline) == 1
+    for line in (service, *inline):
         assert shlex.split(line)[1] == "serve"
         tyro.cli(Arguments, args=shlex.split(line)[2:])
 

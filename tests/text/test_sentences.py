@@ -31,15 +31,6 @@ def written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
     return path
 
 
-def test_each_line_is_a_sentence_and_a_blank_line_an_empty_one(tmp_path):
-    assert list(read_sentences(written(tmp_path, TEXT.encode()))) == SENTENCES
-
-
-def test_a_dash_reads_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
-    assert list(read_sentences("-")) == SENTENCES
-
-
 def test_carriage_returns_before_line_feeds_disappear_and_a_last_line_feed_adds_no_sentence(tmp_path):
     path = written(tmp_path, b"a b\r\n\r\nc\r\n")
     assert list(read_sentences(path, tokenize=lambda text: [text])) == [["a b"], [""], ["c"]]

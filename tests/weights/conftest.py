@@ -5,14 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.conftest import checkpoint_of
 
 from elmo.config import BiLMConfig
-from elmo.text.characters import CharacterMap
-from elmo.text.token_map import TokenMap, WordMap
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write as write_native
-from elmo.weights.shapes import network_shapes
 
 SMALL = {"character_dim": 3, "filters": ((1, 2), (2, 3)), "num_highway": 1, "cell_size": 6, "projection_size": 4}
 WORDS = ["<S>", "</S>", "<UNK>", "the", "", "책"]
@@ -26,27 +24,16 @@ WORD_MODEL = {
 }
 
 
-def _random_checkpoint(config: BiLMConfig) -> Checkpoint:
-    random = np.random.default_rng(7)
-    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in network_shapes(config)}
-    for name in ("character_embedding", "word_embedding"):
-        if f"token_encoder.{name}" in tensors:
-            tensors[f"token_encoder.{name}"][0] = 0
-    words = WordMap({word: row for row, word in enumerate(WORDS, start=1)}) if config.has_words else None
-    characters = {"bytes": CharacterMap.for_bytes(config.max_characters_per_token), "none": None}[config.characters]
-    return Checkpoint(config, tensors, TokenMap(characters, words), vocabulary=list(WORDS) if words else None)
-
-
 @pytest.fixture
 def random_checkpoint() -> Callable[..., Checkpoint]:
     """`random_checkpoint(**settings)`: a tiny byte-level model, with `settings` of its config."""
-    return lambda **settings: _random_checkpoint(BiLMConfig(**(SMALL | settings)))
+    return lambda **settings: checkpoint_of(BiLMConfig(**(SMALL | settings)), words=WORDS)
 
 
 @pytest.fixture
 def random_word_checkpoint() -> Callable[..., Checkpoint]:
     """`random_word_checkpoint(**settings)`: a tiny model that reads words."""
-    return lambda **settings: _random_checkpoint(BiLMConfig(**(WORD_MODEL | settings)))
+    return lambda **settings: checkpoint_of(BiLMConfig(**(WORD_MODEL | settings)), words=WORDS, vocabulary=list(WORDS))
 
 
 @pytest.fixture

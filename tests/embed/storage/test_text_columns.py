@@ -10,7 +10,7 @@ from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import storable
-from elmo.errors import TextError, TextWarning
+from elmo.errors import TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 RAW = "It rained. We stayed in (London).\n\n비가 왔다. 우리는 남았다.\nend\n"
@@ -151,14 +151,6 @@ def test_tokens_that_a_file_can_not_hold_are_marked(embedder, tmp_path, suffix):
     with read_vectors(tmp_path / f"v{suffix}") as vectors:
         assert vectors.row(0).tokens == ["a\u2400b", "c"]
     assert storable("\ud800") == "?"
-
-
-def test_python_is_warned_of_raw_text_and_auto_takes_it_apart(embedder, raw, tmp_path):
-    with pytest.warns(TextWarning, match=r"looks untokenized \('rained\.' is one word"):
-        report = embed_corpus(embedder, raw, tmp_path / "v.npy")
-    assert report["metadata"]["tokenizer"] == "auto"
-    with pytest.warns(TextWarning, match="Use the tokenizer auto or unicode"):
-        embed_corpus(embedder, raw, tmp_path / "w.npy", tokenizer="whitespace")
 
 
 @pytest.mark.parametrize(("lost", "name"), [("0", "/"), ("text/offsets", "/text"), ("text/line", "/text")])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.conftest import checkpoint_of
 
 from elmo.cli.main import main
 from elmo.config import BiLMConfig
@@ -17,10 +18,9 @@ from elmo.errors import OutputError, WeightFileError
 from elmo.integrations import onnx as onnx_file
 from elmo.model.bilm import BiLM
 from elmo.text.characters import CharacterMap
-from elmo.text.token_map import TokenMap, WordMap
+from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.shapes import network_shapes
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -42,22 +42,13 @@ VARIANTS = {
     "words alone": replace(SMALL, characters="none", num_characters=0, filters=(), num_words=9, word_dim=5),
     "words and characters": replace(SMALL, num_words=9, word_dim=5),
 }
-WORDS = {word: number for number, word in enumerate(["<S>", "</S>", "<UNK>", "a", "b", "c", "d", "e"], start=1)}
+WORDS = ["<S>", "</S>", "<UNK>", *"abcde"]
 SENTENCES = [["a"], ["b", "zebra", "c"], ["e", "", "한국어", "d", "a", "b"], [*"abcdeabcd"]]
 
 
-def checkpoint_of(config: BiLMConfig, seed: int = 0) -> Checkpoint:
+def random_checkpoint(config: BiLMConfig) -> Checkpoint:
     """Random weights of a config, large enough that clips and gates matter."""
-    chance = np.random.default_rng(seed)
-    tensors = {
-        name: (2 * chance.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
-        for name, shape in network_shapes(config)
-    }
-    for name in ("token_encoder.character_embedding", "token_encoder.word_embedding"):
-        if name in tensors:
-            tensors[name][0] = 0
-    characters = CharacterMap.for_bytes(config.max_characters_per_token) if config.has_characters else None
-    return Checkpoint(config, tensors, TokenMap(characters, WordMap(WORDS) if config.has_words else None))
+    return checkpoint_of(config, scale=2, words=WORDS)
 
 
 def session_of(folder: Path):
@@ -87,7 +78,7 @@ def inputs_of(checkpoint: Checkpoint, sentences: list[list[str]], beyond: int = 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_vectors_are_those_of_the_embedder(variant: str, tmp_path: Path) -> None:
     """The bound: as many terms as a product here has, at most 40, in float32, some steps long."""
-    checkpoint = checkpoint_of(VARIANTS[variant])
+    checkpoint = random_checkpoint(VARIANTS[variant])
     onnx_file.write(checkpoint, tmp_path / "out")
     (found,) = session_of(tmp_path / "out").run(["layers"], inputs_of(checkpoint, SENTENCES))
     embedder = Embedder(BiLM.from_checkpoint(checkpoint), keep_boundaries=True)
@@ -98,7 +89,7 @@ def test_vectors_are_those_of_the_embedder(variant: str, tmp_path: Path) -> None
 
 
 def test_a_sentence_alone_has_the_bits_it_has_in_a_batch_whatever_follows_it(tmp_path: Path) -> None:
-    checkpoint = checkpoint_of(SMALL)
+    checkpoint = random_checkpoint(SMALL)
     onnx_file.write(checkpoint, tmp_path / "out")
     session = session_of(tmp_path / "out")
     (together,) = session.run(["layers"], inputs_of(checkpoint, SENTENCES, beyond=7))
@@ -131,7 +122,7 @@ def test_int8_files_are_smaller_and_have_the_bits_of_a_model_stored_so(tmp_path:
 
 
 def test_the_file_says_what_it_is_and_ids_can_be_made_from_what_lies_beside_it(tmp_path: Path) -> None:
-    checkpoint = checkpoint_of(VARIANTS["words and characters"])
+    checkpoint = random_checkpoint(VARIANTS["words and characters"])
     onnx_file.write(checkpoint, tmp_path / "out")
     facts = session_of(tmp_path / "out").get_modelmeta().custom_metadata_map
     assert facts["characters"] == "bytes" and facts["max_characters_per_token"] == "50"
@@ -145,12 +136,12 @@ def test_a_file_whose_vectors_differ_is_not_written(tmp_path: Path, monkeypatch:
     larger = lambda tensors: {name: 1.01 * tensor for name, tensor in tensors.items()}  # noqa: E731
     monkeypatch.setattr(onnx_file, "Engine", lambda config, tensors: engine(config, larger(tensors)))
     with pytest.raises(WeightFileError, match=r"vectors that differ from this package's by .*\. Nothing was written"):
-        onnx_file.write(checkpoint_of(SMALL), tmp_path / "out")
+        onnx_file.write(random_checkpoint(SMALL), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_exists_is_kept_unless_forced(tmp_path: Path) -> None:
-    checkpoint = checkpoint_of(SMALL)
+    checkpoint = random_checkpoint(SMALL)
     onnx_file.write(checkpoint, tmp_path / "out")
     with pytest.raises(OutputError):
         onnx_file.write(checkpoint, tmp_path / "out")

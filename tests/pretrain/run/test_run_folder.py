@@ -74,7 +74,7 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(data, recipe
     run.save(trainer, keep=2)
     owner, attribute = OPERATIONS[name]
     original = getattr(owner, attribute)
-    failures = 0
+    restored, failures = Trainer(recipe, data), 0
     while True:
         trainer.step()
         calls: list[str] = []
@@ -87,7 +87,6 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(data, recipe
                 assert "the disk says no" in str(error)
         failures += 1
         again = RunFolder(run.path)
-        restored = Trainer(recipe, data)
         again.restore(restored)
         assert restored.step_number in (trainer.step_number, trainer.step_number - 1)
         if restored.step_number == trainer.step_number:  # it failed after the checkpoint had its name

@@ -30,9 +30,8 @@ from elmo.pretrain.step.setup import learning_rate
 )  # fmt: skip
 def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name, value):
     shown = re.escape(repr(value))
-    with pytest.raises(ConfigError, match=rf"{name} must be .* \(got {shown}\)") as caught:
+    with pytest.raises(ConfigError, match=rf"{name} must be .* \(got {shown}\)\. (Change it|Write for instance)"):
         PretrainConfig(**{name: value})
-    assert re.search(r"(leave it out for the default|Write for instance|Use the sizes of a recipe)", str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -82,19 +81,16 @@ def test_cutoffs_make_clusters_with_ever_narrower_vectors():
         config.softmax_clusters(10_000)
 
 
-def test_an_unknown_setting_names_its_file_and_the_known_ones():
-    with pytest.raises(ConfigError, match=r"run\.toml: unknown setting 'learning_rat'.*learning_rate"):
-        PretrainConfig.from_dict({"learning_rat": 1}, "run.toml")
-
-
-def test_settings_survive_json():
-    config = PretrainConfig(filters=((1, 2), (3, 4)), dropout=0.25, softmax="adaptive", softmax_cutoffs=(5, 9))
-    assert PretrainConfig.from_dict(json.loads(json.dumps(asdict(config))), "json") == config
-
-
-def test_a_bad_setting_in_a_file_names_the_file():
-    with pytest.raises(ConfigError, match=r"run\.toml: dropout must be .* \(got 2\)"):
-        PretrainConfig.from_dict({"dropout": 2}, "run.toml")
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learning_rat": 1}, "unknown setting 'learning_rat'.*learning_rate"),
+        ({"dropout": 2}, "dropout must be .*got 2"),
+    ],
+)
+def test_an_unknown_or_a_bad_setting_names_its_file(settings, message):
+    with pytest.raises(ConfigError, match=rf"run\.toml: {message}"):
+        PretrainConfig.from_dict(settings, "run.toml")
 
 
 def test_the_rate_rises_stays_and_falls():

@@ -28,11 +28,8 @@ def _windows(backward: bool, count: int) -> list[tuple[list[int], list[int]]]:
     return [(window.inputs[:, 0].tolist(), window.targets[:, 0].tolist()) for window in windows]
 
 
-def test_forward_windows_equal_the_worked_example():
+def test_windows_equal_the_worked_example() -> None:
     assert _windows(False, 2) == [([S, A, B], [A, B, C]), ([C, S, D], [E, D, E])]
-
-
-def test_backward_windows_equal_the_worked_example():
     assert _windows(True, 2) == [([E, C, B], [C, B, A]), ([A, E, D], [S, D, S])]
 
 
