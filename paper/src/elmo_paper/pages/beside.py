@@ -19,6 +19,7 @@ _TAGGERS = {
     "names-wnut17-tagger": "names, WNUT-17: F1 of a tagger",
     "names-btc-tagger": "names, Broad Twitter Corpus: F1 of a tagger",
 }
+_SEMCOR = "senses of SemCor, nearest sense vector, Senseval and SemEval: F1"
 _SENSES = "nearest use of a two-sense word has its sense, 20 words: %"
 
 
@@ -35,6 +36,11 @@ def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
     for name, what in _TAGGERS.items():
         if (folders.analyses / "minilm" / f"{name}.json").is_file():
             yield f"| {what} | {_tagger(folders.analysis(f'minilm/{name}'))} | {_link(name)} |"
+    if (folders.analyses / "minilm/senses.json").is_file():
+        record = folders.analysis("minilm/senses")
+        first, *cells = [_sense(record, encoder) for encoder in ("", BILM, TITLES["minilm"])]
+        train, words = record["data"]["train"]["file"].split(".")[0], sum(record["sets"].values())
+        yield f"| {_SEMCOR}; {first} alone | {train} / {words:,} words | {' | '.join(cells)} | {_link('senses')} |"
     record = folders.analysis("minilm/two-senses")
     cells = [_most(record, encoder) for encoder in ("small-en", "minilm")]
     yield f"| {_SENSES} | - / {sum(record['sets'].values())} uses | {' | '.join(cells)} | {_link('two-senses')} |"
@@ -47,6 +53,12 @@ def _best(record: Record, encoder: str, key: str) -> str:
         return f"{row[key]:.1f} ({row['interval'][0]:.1f} to {row['interval'][1]:.1f}), {row['layer']}"
     best = max(rows, key=lambda one: one[key])
     return f"{row[key]:.1f}, {row['layer']} (highest on test: {best[key]:.1f}, {best['layer']})"
+
+
+def _sense(record: Record, encoder: str) -> str:
+    """Of the best layer on these very words."""
+    row = max((row for row in record["systems"] if row["encoder"] == encoder), key=lambda one: one["sets"]["all"]["f1"])
+    return f"{row['sets']['all']['f1']:.1f}, {row['layer']}"
 
 
 def _tagger(record: Record) -> str:

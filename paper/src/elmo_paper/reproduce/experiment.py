@@ -96,12 +96,12 @@ def reproduce(
     `job`: task, settings, files, folder and options; what the experiment compares, and the seeds, are set here.
     `seeds`: one or more (default: 1, 2, 3, or those of the resumed experiment). `shares`: percentages, for figure 1
     alone (default: `systems.SHARES`, or those of the resumed experiment). `bilms`: names or folders of models, or
-    cove=FOLDER, context2vec=FOLDER and mssg=FILE, for "bilms" alone (default: those of the resumed experiment). `name`:
-    of the data set, for page and picture (default: that of the training file's folder). `workers`: systems that are
-    trained at a time, in processes that share torch's threads. `progress`: receives what `train` reports, and as lines
-    which training is next; of several workers the number of trainings; True: bars on stderr. Several experiments may
-    share one folder, each begun without `resume`. Raises ConfigError, TextError, OutputError, and Interrupted when
-    stopped with everything saved.
+    cove=FOLDER, context2vec=FOLDER, minilm=FOLDER and mssg=FILE, for "bilms" alone (default: those of the resumed
+    experiment). `name`: of the data set, for page and picture (default: that of the training file's folder). `workers`:
+    systems that are trained at a time, in processes that share torch's threads. `progress`: receives what `train`
+    reports, and as lines which training is next; of several workers the number of trainings; True: bars on stderr.
+    Several experiments may share one folder, each begun without `resume`. Raises ConfigError, TextError, OutputError,
+    and Interrupted when stopped with everything saved.
     """
     require_experiment(experiment)
     require_open(experiment, job.settings)

@@ -37,8 +37,8 @@ class Arguments(Training[S], Generic[S]):
     group of examples, such as the questions about one article; or the resumed ones)."""
     bilms: tuple[str, ...] | None = None
     """bilms: two or more models, the first of which the others are compared with. A biLM is a name, a folder or a hub
-    id; other systems to compare are cove=FOLDER, context2vec=FOLDER and mssg=FILE (default: the resumed
-    ones)."""
+    id; other systems to compare are cove=FOLDER, context2vec=FOLDER, minilm=FOLDER and mssg=FILE (default: the
+    resumed ones)."""
     keep_models: Switch = False
     """Save every trained model too."""
     name: str | None = None
