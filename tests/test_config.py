@@ -40,7 +40,7 @@ def test_a_word_model_has_no_filters():
         ({"filters": ()}, "filters must be pairs of numbers from 1 to 1,000,000, at least one"),
         ({"filters": ((60, 4),)}, "max_characters_per_token must be .* the widest of filters, 60 .got 50"),
         *(({"filters": ((1, wrong),)}, "filters must be ") for wrong in (0, 1.5, "4", 10**30)),
-        ({"filters": ((1,),)}, "filters must be a list of"),
+        ({"filters": ((1,),)}, "filters must be pairs of"),
         ({"cell_clip": float("nan")}, "cell_clip must be "),
         ({"max_characters_per_token": 2}, "max_characters_per_token must be at least 3.*got 2"),
         ({"num_characters": 261}, "num_characters must be 262 .*got 261"),
@@ -70,7 +70,7 @@ def test_unknown_and_missing_keys_name_their_source():
     with pytest.raises(ConfigError, match=r"a\.json: unknown setting 'n_layers'"):
         BiLMConfig.from_dict({**values, "n_layers": 2}, "a.json")
     del values["num_layers"]
-    with pytest.raises(ConfigError, match=r"a\.json: key 'num_layers' is missing"):
+    with pytest.raises(ConfigError, match=r"a\.json: key 'num_layers' of the architecture is missing"):
         BiLMConfig.from_dict(values, "a.json")
 
 

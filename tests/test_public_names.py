@@ -2,10 +2,7 @@
 
 import inspect
 import re
-import subprocess
-import sys
 import tomllib
-import zipfile
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -93,14 +90,3 @@ def test_names_of_allennlp_are_answered_with_ours(name, advice):
         getattr(elmo, name)
     with pytest.raises(AttributeError, match="has no attribute 'embedder'. It has: .*Embedder"):
         _ = elmo.embedder
-
-
-def test_a_zip_file_is_refused_in_one_sentence(tmp_path):
-    package = Path(elmo.__file__).parent
-    with zipfile.ZipFile(tmp_path / "elmo.zip", "w") as archive:
-        for name in ("__init__.py", "version.py"):
-            archive.write(package / name, f"elmo/{name}")
-    code = f"import sys; sys.path.insert(0, {str(tmp_path / 'elmo.zip')!r}); import elmo"
-    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
-    assert "ImportError: elmo can't be imported from a zip file" in run.stderr
-    assert "--archives, not --py-files" in run.stderr

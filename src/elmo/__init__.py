@@ -29,16 +29,9 @@ Errors
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.version import __version__
-
-if not Path(__file__).is_file():
-    raise ImportError(
-        f"elmo can't be imported from a zip file ({__file__}): its models and its library in C are read as files. "
-        "Install the wheel where it runs, or send a packed environment (in Spark --archives, not --py-files)."
-    )
 
 if TYPE_CHECKING:
     from elmo.analysis.pictures import plot_mix, plot_similarity, plot_uses

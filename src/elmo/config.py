@@ -155,9 +155,7 @@ class BiLMConfig(Settings):
     def from_dict(cls, values: Mapping[str, Any], source: str = "config") -> Self:
         """The reverse of `dataclasses.asdict`, also after JSON. Errors for unknown and missing keys name `source`."""
         if missing := sorted({field.name for field in fields(cls)} - set(values)):
-            raise ConfigError(
-                f"{source}: key {missing[0]!r} is missing, but every setting of the architecture is needed. Add it."
-            )
+            raise ConfigError(f"{source}: key {missing[0]!r} of the architecture is missing. Add it.")
         return super().from_dict(values, source)
 
 
@@ -167,8 +165,7 @@ def filter_pairs(filters: Any) -> tuple[tuple[int, int], ...]:
         return tuple((index(width), index(count)) for width, count in filters)
     except (TypeError, ValueError):
         raise ConfigError(
-            f"filters must be a list of [width, number] pairs of whole numbers (got {filters!r:.200}). Write for "
-            "instance [[1, 32], [2, 32], [3, 64]]."
+            f"filters must be pairs of whole numbers (got {filters!r:.200}). Write for instance [[1, 32], [2, 64]]."
         ) from None
 
 

@@ -84,8 +84,7 @@ def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
     weights = LayerChoice.of(layers, num_layers).weights
     if weights is None or min(weights) < 0 or sum(weights) == 0:
         raise ConfigError(
-            f"layers is {layers!r}, but a mix is one vector per token, whose weights are 0 or more and not all "
-            "0. Use 'mix', 'average', 'top', an index, or such weights."
+            f"layers is {layers!r}. Use 'mix', 'average', 'top', an index, or weights of 0 or more, not all of them 0."
         )
     return weights
 
@@ -115,6 +114,5 @@ def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
 def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
     return ConfigError(
         f"layers is {layers!r:.200}, but the model has {num_layers} layers. Use 'all', 'average', 'top', an index from "
-        f"{-num_layers} to {num_layers - 1} (0 is the token layer, -1 the top one), or {num_layers} finite weights, "
-        "such as 0.2,0.3,0.5 on the command line."
+        f"{-num_layers} to {num_layers - 1} (0: the token layer), or {num_layers} weights, such as 0.2,0.3,0.5."
     )

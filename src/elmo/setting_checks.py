@@ -64,10 +64,7 @@ class Settings:
         """From a TOML or JSON table; unknown keys are errors that name `source`."""
         known = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # any dataclass
         if unknown := sorted(set(values) - set(known)):
-            raise ConfigError(
-                f"{source}: unknown setting {unknown[0]!r}, which would change nothing. The settings are: "
-                f"{', '.join(known)}."
-            )
+            raise ConfigError(f"{source}: unknown setting {unknown[0]!r}. The settings are: {', '.join(known)}.")
         try:
             return cls(**values)
         except ConfigError as error:

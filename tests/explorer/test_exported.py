@@ -74,10 +74,10 @@ def test_what_exists_is_replaced_only_if_one_says_so(models, tmp_path):
 
 
 def test_what_a_browser_cant_hold_is_refused_before_anything_is_written(models, tmp_path, monkeypatch):
-    with pytest.raises(ConfigError, match="its folder has no config.json, which elmo.js reads"):
+    with pytest.raises(ConfigError, match="its folder has no config.json. Export"):
         export_folder({"tiny": Explored(models["tiny"].model)}, tmp_path / "page")
     monkeypatch.setattr(exported, "MOST_TOKENS", 4)
-    with pytest.raises(ConfigError, match="has 5 tokens, but a browser .* --tokens 4"):
+    with pytest.raises(ConfigError, match="has 5 tokens, for which a browser .* --tokens 4"):
         export_file(models, tmp_path / "page.html")
     (Path(models["tiny"].folder) / "model.safetensors").rename(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match=r"tiny has no model\.safetensors"):

@@ -123,7 +123,7 @@ def test_a_trainable_bilm_is_trained_whole(tiny_bilm, tiny_corpus):
 def test_a_frozen_bilm_whose_gradients_are_switched_on_is_not_silently_left_untrained(tiny_bilm, tiny_corpus):
     elmo = ELMo(tiny_bilm).train()
     elmo.requires_grad_(True)
-    with pytest.raises(ConfigError, match=r"trainable=False, but since then .* unfrozen"):
+    with pytest.raises(ConfigError, match=r"trainable=False, but .* unfrozen since"):
         elmo(tiny_corpus)
     with torch.no_grad():
         elmo(tiny_corpus)
@@ -137,7 +137,7 @@ def test_a_bilm_that_another_elmo_has_frozen_is_not_silently_left_untrained(tiny
     tiny_bilm.requires_grad_(False)  # by hand, as before gradual unfreezing
     trained(tiny_corpus)
     frozen = ELMo(tiny_bilm)
-    with pytest.raises(ConfigError, match=r"since then the biLM's weights were frozen, by another ELMo"):
+    with pytest.raises(ConfigError, match=r"the biLM's weights were frozen since"):
         trained(tiny_corpus)
     frozen(tiny_corpus)
     trained.eval()(tiny_corpus)
@@ -150,7 +150,7 @@ def test_a_bilm_that_another_elmo_has_frozen_is_not_silently_left_untrained(tiny
 def test_ids_of_a_type_that_cannot_hold_them_are_refused(elmo, tiny_corpus):
     ids = elmo.character_ids(tiny_corpus)
     torch.testing.assert_close(vectors(elmo, ids.short()), vectors(elmo, ids))
-    with pytest.raises(ConfigError, match=r"is torch\.int8 .*, of torch\.int16 or wider and shape \(..., 50\)"):
+    with pytest.raises(ConfigError, match=r"is torch\.int8 .*, of torch\.int16 or wider, 50 for each"):
         elmo(ids.to(torch.int8))
 
 
@@ -287,7 +287,7 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     assert elmo([["cat", "dog"], []]).mask.tolist() == [[True, True], [False, False]]
     with pytest.raises(ConfigError, match="reads words, not characters"):
         elmo.character_ids([["cat"]])
-    with pytest.raises(ConfigError, match="for a model without words"):
+    with pytest.raises(ConfigError, match="of a model without words"):
         elmo(torch.ones(1, 1, 50, dtype=torch.int64))
 
 
@@ -296,9 +296,9 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     [
         ({"num_mixes": 0}, "num_mixes must be a whole number from 1 to 1,000 .got 0"),
         ({"dropout": 1.5}, "dropout must be a probability.*got 1.5"),
-        ({"layers": "all"}, "a mix is one vector per token"),
-        ({"layers": (1.0, -1.0, 0.0)}, "weights are 0 or more"),
-        ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
+        ({"layers": "all"}, "layers is 'all'. Use 'mix'"),
+        ({"layers": (1.0, -1.0, 0.0)}, "or weights of 0 or more"),
+        ({"layers": (0.0, 0.0, 0.0)}, "not all of them 0"),
         ({"layers": "botom"}, "layers is 'botom', but the model has"),
     ],
 )

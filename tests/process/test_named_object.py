@@ -20,5 +20,5 @@ def test_a_module_that_fails_is_the_users_own_to_mend(tmp_path, monkeypatch, cod
     (tmp_path / "module_that_fails.py").write_text(code)
     monkeypatch.chdir(tmp_path)
     message = "the tokenizer 'module_that_fails:tokens' can't be loaded: " + raised
-    with pytest.raises(ConfigError, match=f"{re.escape(message)}.* python -c 'import module_that_fails' shows"):
+    with pytest.raises(ConfigError, match=f"{re.escape(message)}.* Name it as module:object"):
         named_object("module_that_fails:tokens", "tokenizer")

@@ -57,7 +57,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer: Invalid enum value"),
         ({"input": "a", "dimensions": 8}, "dimensions", "dimensions: Expected `null`"),
         ({"input": "a", "model": 5}, "model", "model: Expected"),
-        ({"input": ["a"] * 2049}, "input", "2,049 texts, but at most 2,048"),
+        ({"input": ["a"] * 2049}, "input", "2,049 texts, more than 2,048"),
         ({"input": "a " * 131_073}, "input", "more than 131,072 tokens"),
         ({"input": [["a"] * 131_072, "a"]}, "input", "input[1] is the first that exceeds this"),
         ({"input": "." * 3 + "!" * 131_072}, "input", "more than 131,072 tokens"),
@@ -109,7 +109,7 @@ def test_an_unknown_model_is_not_found_and_the_known_are_named(client):
     for answer in (post(client, {"input": "a", "model": "another"}), client.get("/v1/models/another")):
         error = refused(answer, 404)
         assert (error["code"], error["param"]) == ("model_not_found", "model")
-        assert "no model 'another' here. This server has: tiny, mute." in error["message"]
+        assert "no model 'another' here. Use one of tiny, mute," in error["message"]
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/completions", "/docs", "/rerank", "/embed", "/%00", "/v1/models/x/y"])
@@ -215,7 +215,7 @@ def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_checkp
     from elmo.embed.embedder import Embedder
 
     model = ServedModel("tiny", embedder)
-    with pytest.raises(ValueError, match="two models have the same name"):
+    with pytest.raises(ValueError, match="two models have one name"):
         create_app([model, model])
     with pytest.raises(ValueError, match="state 'carry'"):
         ServedModel("carrying", Embedder(tiny_checkpoint, state="carry"))

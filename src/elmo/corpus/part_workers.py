@@ -73,8 +73,8 @@ def check_can_travel(tokenizer: str | Tokenize) -> None:
         travels = False
     if not travels:
         raise ConfigError(
-            f"the tokenizer {tokenizer_name(tokenizer)} can't be sent to other processes, because they can't "
-            "import it. Put it into a module and name it as 'module:function', or use one worker."
+            f"other processes can't import the tokenizer {tokenizer_name(tokenizer)}. Put it into a module and name it "
+            "as 'module:function', or use one worker."
         )
 
 

@@ -211,14 +211,9 @@ class _Run:
             if split.tokens:
                 continue
             names = ", ".join(text_name(file.path) for file in files if file.split == split.name) or "text held out"
-            share = self.settings.valid_share
-            step = "Check the step that should have made them."
-            if share is not None and split.name != TEST:
-                documents = sum(corpus.splits[name].documents for name in (TRAIN, VALID))
-                step = f"Of {documents} documents {share} is held out: set --documents, or another --valid-share."
             raise TextError(
                 f"{names}: the {split.name} text has no token ({split.blank_lines} blank lines, {split.bad_lines} bad "
-                f"ones), so there is nothing to learn from. {step}"
+                "ones). Check the step that made it; if it is held out, set --documents, or another --valid-share."
             )
 
     def _finish(

@@ -15,17 +15,6 @@ def is_disk_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def require_possible(output: Path) -> None:
-    """OutputError unless a file or folder of that name could be made: in a folder that this user may write to."""
-    parent = next(folder for folder in output.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        why = f"this user may not write to the folder {parent}" if parent.is_dir() else f"{parent} is not a folder"
-        raise OutputError(
-            f"{output}: can't be made, because {why}. Choose another path, or change the permissions ('ls -ld' shows "
-            "them)."
-        )
-
-
 def free_bytes(folder: Path) -> int:
     """What can still be written to the disk of a folder; without a limit where the file system doesn't say (ramfs)."""
     usage = shutil.disk_usage(folder)
@@ -50,8 +39,7 @@ def require_file_or_nothing(output: Path) -> None:
         return
     if not stat.S_ISREG(status.st_mode):
         raise OutputError(
-            f"{output}: is {kind_of(status)}, which is never replaced by a file, not even by force. Choose another "
-            "name."
+            f"{output}: is {kind_of(status)}, which a file never replaces, even by force. Choose another name."
         )
 
 

@@ -37,8 +37,7 @@ class PartialFolder:
         """OutputError if an earlier run left the folder."""
         if os.path.lexists(self.path):
             raise OutputError(
-                f"{self.path}: exists already: an earlier run did not finish, or is still at work. Continue "
-                "it with --resume, or start again with --force."
+                f"{self.path}: an earlier run did not finish. Continue it with --resume, or start again with --force."
             )
 
     @contextmanager
@@ -68,11 +67,11 @@ class PartialFolder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.mkdir()
             return True
-        except FileExistsError:
-            if self.path.is_symlink() or not self.path.is_dir():
+        except OSError as error:
+            if os.path.islink(self.path) or not os.path.isdir(self.path):  # noqa: PTH112, PTH114 - Path's own raise
                 raise OutputError(
-                    f"{self.path}: is in the way: it is a link or a file, where the folder for unfinished work should "
-                    "be. Move it away, or choose another output."
+                    f"{self.path}: can't be made ({error.strerror}), the folder for unfinished work. Move away what is "
+                    "in its place, change the permissions, or choose another output."
                 ) from None
         return False
 
@@ -89,8 +88,7 @@ class PartialFolder:
         """Removes everything, the note last of all; OutputError if the folder holds what is not ours."""
         if foreign := self._foreign():
             raise OutputError(
-                f"{self.path}: holds {foreign[0]!r}, which no run of elmo made, so it is not removed. Move it away, or "
-                "choose another output."
+                f"{self.path}: holds {foreign[0]!r}, which no run made. Move it, or choose another output."
             )
         self.clear()
 
@@ -105,7 +103,6 @@ class PartialFolder:
         for name in sorted({*begun, *now}):
             if begun.get(name) != now.get(name):
                 raise ConfigError(
-                    f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {now.get(name)!r}: the two "
-                    "halves of the output would differ. Resume with what it was begun with, or start again with "
-                    "--force and without --resume."
+                    f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {now.get(name)!r}. Resume with "
+                    "what it was begun with, or start again with --force and without --resume."
                 )

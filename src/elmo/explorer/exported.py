@@ -125,15 +125,13 @@ def model_folder(name: str, model: Explored) -> Path:
     config, folder = model.model.embedder.config, model.folder
     if config.characters != "bytes" or config.num_words or config.direction != "both":
         raise ConfigError(
-            f"{name} can't be exported: the page shows models that read bytes in both directions, and this one reads "
-            f"{config.characters or 'words'}, direction {config.direction}. Show it with 'elmo explore', and "
-            "use 'Save as page' there."
+            f"{name} can't be exported: it reads {config.characters or 'words'}, direction {config.direction}, elmo.js "
+            "bytes in both directions. Show it with 'elmo explore', and use 'Save as page' there."
         )
     missing = [file for file in _NEEDED if folder is None or not (folder / file).is_file()]
     if folder is None or missing:
         raise ConfigError(
-            f"{name} can't be exported: {folder or 'its folder'} has no {missing[0]}, which elmo.js reads. Convert the "
-            "model with 'elmo convert' and export that."
+            f"{name} can't be exported: {folder or 'its folder'} has no {missing[0]}. Export what 'elmo convert' makes."
         )
     return folder
 
@@ -141,6 +139,6 @@ def model_folder(name: str, model: Explored) -> Path:
 def _require_readable_text(name: str, model: Explored) -> None:
     if model.text is not None and (tokens := len(model.index())) > MOST_TOKENS:
         raise ConfigError(
-            f"the text of {name} has {tokens:,} tokens, but a browser would take minutes to embed more than "
-            f"{MOST_TOKENS:,}. Take fewer with --tokens {MOST_TOKENS}, and with --sample from the whole text."
+            f"the text of {name} has {tokens:,} tokens, for which a browser would take minutes. Take fewer with "
+            f"--tokens {MOST_TOKENS}, and with --sample from the whole text."
         )

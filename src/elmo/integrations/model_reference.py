@@ -58,9 +58,8 @@ class ModelReference:
         elif self.model_hash not in (found, embedder.model_hash):
             what = "weights" if embedder.state_hash is None else "weights and the warm state"
             raise WeightFileError(
-                f"{self.model}: has the {what} {found[:12]}, but {self.model_hash[:12]} were used when "
-                "this was made: what was trained on those vectors is wrong on these. Give the model that was used, or "
-                "train again."
+                f"{self.model}: has the {what} {found[:12]}, but this was made with {self.model_hash[:12]}. Give the "
+                "model that was used, or train again."
             )
         return embedder
 

@@ -109,8 +109,7 @@ def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
     if len(shape := tuple(getattr(X, "shape", ()))) > 1:
         if shape[1:] != (1,):  # the cells of a row would be read as the tokens of one text
             raise ConfigError(
-                f"texts of shape {shape} were passed, but they must be one column. In a ColumnTransformer, name the "
-                "column by a string, not by a list."
+                f"texts of shape {shape} are no single column. In a ColumnTransformer, name it by a string, not a list."
             )
         return list(np.asarray(X, dtype=object)[:, 0])
     return list(require_ordered(rows_of(X), "X", "one column or list of texts"))

@@ -210,9 +210,9 @@ class ELMo(nn.Module):
         was_frozen = self.trainable and not has_gradients and not _trainable_in_the_last.get(self.bilm, True)
         if was_frozen or (has_gradients and not self.trainable):
             raise ConfigError(
-                f"this ELMo was built with trainable={self.trainable}, but since then the biLM's weights were "
-                f"{'frozen' if was_frozen else 'unfrozen'}, by another ELMo on it or by hand: they would not be "
-                "trained. Give each ELMo a biLM of its own (copy.deepcopy(bilm)), built with the right trainable."
+                f"this ELMo was built with trainable={self.trainable}, but the biLM's weights were "
+                f"{'frozen' if was_frozen else 'unfrozen'} since. Give each ELMo a biLM of its own "
+                "(copy.deepcopy(bilm)), built with the right trainable."
             )
 
     def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
@@ -226,9 +226,8 @@ class ELMo(nn.Module):
         is_whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
         if self.bilm.config.has_words or ids.dim() not in (3, 4) or not is_whole:
             raise ConfigError(
-                "character ids must be integers of the shape (batch, tokens, characters) or (batch, groups, tokens, "
-                f"characters), for a model without words (got {ids.dtype}, {tuple(ids.shape)}). Make them with this "
-                "model's character_ids(), or pass sentences."
+                "character ids must be integers (batch, tokens, characters) or (batch, groups, tokens, characters), of "
+                f"a model without words (got {ids.dtype}, {tuple(ids.shape)}). Make them with character_ids()."
             )
         return ids.flatten(0, -3)
 

@@ -70,8 +70,8 @@ class BiLM(nn.Module):
         token_map = token_map or byte_map(config)
         if token_map is None:
             raise ConfigError(
-                f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
-                "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
+                f"a model with characters={config.characters!r} and {config.num_words} words has no fixed ids. Pass "
+                "BiLM(config, token_map)."
             )
         self.token_map = token_map
         self.token_encoder = TokenEncoder(config)
@@ -194,16 +194,11 @@ class BiLM(nn.Module):
         fits = lengths.shape == (batch,) and not lengths.is_floating_point() and lengths.dtype != torch.bool
         if fits and looks and has_values(lengths) and batch:
             fits = 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens
-        if not fits:
-            raise ConfigError(
-                f"the lengths {lengths} don't fit {batch} rows of {tokens} vectors. Pass an integer for each row: its "
-                "tokens, the boundaries included if `vectors` has them."
-            )
         found, needed = ([tuple(part.shape) for part in one] for one in (state, self.zero_state(batch)))
-        if found != needed:
+        if not fits or found != needed:
             raise ConfigError(
-                f"the state has the shapes {found}, but this model and {batch} rows need {needed}, hidden first: "
-                "(layers, rows, width). Pass the state of a batch of as many rows that this model read."
+                f"the lengths {lengths} and the state shapes {found} don't fit {batch} rows of {tokens} vectors. "
+                f"Pass the tokens of each row, its boundaries included, and a state of {needed} (hidden, cell)."
             )
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
@@ -276,8 +271,8 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
     gaps = (present[:, 1:] & ~present[:, :-1]).any(dim=1)
     if has_values(gaps) and bool(gaps.any()):
         raise ConfigError(
-            f"row {int(gaps.nonzero()[0])} of the ids has a token after a position without one. Id 0 is padding and "
-            "may only follow a sentence. An empty token has ids of its own: make them with character_ids()."
+            f"row {int(gaps.nonzero()[0])} of the ids has a token after one of zeros, which pad. An empty token "
+            "has ids of its own: make them with character_ids()."
         )
     return present.sum(dim=1)
 

@@ -110,23 +110,20 @@ class TokenEncoder(nn.Module):
         `looks`: and known to it. An id without a row would end the whole process on a GPU, without naming the id, but
         to look at a GPU's ids makes the host wait for it.
         """
-        config = self.config
+        config, characters = self.config, self.config.max_characters_per_token
         for kind, ids, rows, width in (
-            ("character", character_ids, config.num_characters if config.has_characters else 0, True),
-            ("word", word_ids, config.num_words, False),
+            ("character", character_ids, config.num_characters if config.has_characters else 0, characters),
+            ("word", word_ids, config.num_words, 0),
         ):
-            found = "None"
-            if rows and ids is not None:
-                fits = not width or (ids.shape[-1] == config.max_characters_per_token and ids.dtype not in _NARROW)
-                seen = (int(ids.min()), int(ids.max())) if looks and ids.numel() and has_values(ids) else (0, 0)
-                if fits and 0 <= seen[0] <= seen[1] < rows:
-                    continue
-                found = f"{ids.dtype} of shape {tuple(ids.shape)}, from {seen[0]} to {seen[1]}"
-            if rows:
-                characters = f" and shape (..., {config.max_characters_per_token})" if width else ""
+            if not rows:
+                continue
+            fits = ids is not None and (not width or (ids.shape[-1] == width and ids.dtype not in _NARROW))
+            seen = (int(ids.min()), int(ids.max())) if fits and looks and ids.numel() and has_values(ids) else (0, 0)
+            if not (fits and 0 <= seen[0] <= seen[1] < rows):
+                found = None if ids is None else f"{ids.dtype} of shape {tuple(ids.shape)}, {seen[0]} to {seen[1]}"
                 raise ConfigError(
-                    f"{kind}_ids is {found}, but this model takes ids from 0 to {rows - 1}, of torch.int16 or wider"
-                    f"{characters}. Make the ids with this model's own character_ids() or TokenMap."
+                    f"{kind}_ids is {found}, but this model takes ids from 0 to {rows - 1}, of torch.int16 or wider, "
+                    f"{width or 'one'} for each token. Make them with this model's own character_ids() or TokenMap."
                 )
 
     def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:

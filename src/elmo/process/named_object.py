@@ -45,8 +45,8 @@ def named_object(name: str, what: str, others: Sequence[str] = ()) -> object:
         return pkgutil.resolve_name(name)
     except Exception as error:  # perhaps of the module's own code
         raise ConfigError(
-            f"the {what} {name!r} can't be loaded: {error!r}. Name it as module:object, where the module is installed "
-            f"or in the current folder; python -c 'import {name.partition(':')[0]}' shows what is wrong in the module."
+            f"the {what} {name!r} can't be loaded: {error!r}. Name it as module:object, of a module installed or "
+            "in the current folder."
         ) from error
     finally:
         sys.path[:] = path

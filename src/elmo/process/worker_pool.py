@@ -109,8 +109,7 @@ class _Worker:
         except (OSError, EOFError):
             code = self.process.wait()
             raise WorkerDied(
-                f"the worker process ended with code {code} without an answer; most often for lack of memory. Use "
-                "fewer --workers and continue with --resume: what is done is kept."
+                f"a worker ended with code {code}, most often for lack of memory. Use fewer --workers and --resume."
             ) from None
         if error is not None:
             raise error

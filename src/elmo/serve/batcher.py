@@ -133,13 +133,11 @@ class Batcher:
             if self._has_no_room(tokens):
                 self._drop_abandoned()  # nobody should wait for what nobody waits for
             if self._has_no_room(tokens):
-                raise Refusal(
-                    429,
+                message = (
                     f"{self.queued_tokens:,} tokens wait to be computed and this request has {tokens:,}, but at most "
-                    f"{self.max_queued_tokens:,} may wait. Send it again in a second, or send less at a time.",
-                    "queue_full",
-                    headers=_RETRY,
+                    f"{self.max_queued_tokens:,} may wait. Send it again in a second, or send less at a time."
                 )
+                raise Refusal(429, message, "queue_full", headers=_RETRY)
             self.queued_tokens += tokens
             self._queue.extend(parts)
             self._changed.notify()

@@ -56,11 +56,8 @@ async def read_json(request: Request, expected: type[R], settings: ServeSettings
     except msgspec.ValidationError as error:
         raise _wrong_type(str(error), expected) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise invalid(
-            f"the body is not valid JSON: {str(error).rstrip('.')}. Send one JSON object, in UTF-8, without NaN or "
-            "Infinity.",
-            code="invalid_json",
-        ) from None
+        message = f"the body is not valid JSON: {str(error).rstrip('.')}. Send one JSON object, in UTF-8, without NaN."
+        raise invalid(message, code="invalid_json") from None
 
 
 async def _body(request: Request, settings: ServeSettings) -> bytes:
@@ -77,13 +74,8 @@ async def _body(request: Request, settings: ServeSettings) -> bytes:
                     raise too_large(most)
                 chunks.append(chunk)
     except TimeoutError:
-        raise Refusal(
-            408,
-            f"the body did not arrive within {settings.body_seconds:g} seconds. Send the request again over a faster "
-            "connection, or send less at a time.",
-            "body_timeout",
-            headers={"Connection": "close"},
-        ) from None
+        message = f"the body did not arrive within {settings.body_seconds:g} seconds. Send less at a time."
+        raise Refusal(408, message, "body_timeout", headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Refusal(400, "the connection ended before the body did. Send the request again.", "cut_off") from None
     return b"".join(chunks)
@@ -104,21 +96,15 @@ def _wrong_type(message: str, expected: type[object]) -> Refusal:
     place = _PLACE.search(message)
     param = place["field"] or None if place else None
     if param == "input" and "got `int`" in message:
-        return invalid(
-            f"{param} has integers in it, as if it were token ids, but this server reads text: its models read the "
-            "characters of words. Send strings, or lists of words. In LangChain pass "
-            "OpenAIEmbeddings(..., check_embedding_ctx_length=False), which sends the texts themselves.",
-            param,
-            "token_ids",
+        message = (
+            f"{param} has token ids in it, but this server reads text. Send strings, or lists of words (LangChain: "
         )
+        return invalid(f"{message}OpenAIEmbeddings(..., check_embedding_ctx_length=False)).", param, "token_ids")
     where = f"{param}{place['rest']}" if place and param else "the request"
     reason = message[: place.start()] if place else message
     names: Sequence[str] = [field.encode_name for field in msgspec.structs.fields(expected)]  # type: ignore[arg-type]
-    return invalid(
-        f"{where}: {reason}. The fields of this request are: {', '.join(names)}; /openapi.json has their types.",
-        param,
-        "invalid_type",
-    )
+    message = f"{where}: {reason}. The fields of this request are: {', '.join(names)}; /openapi.json has their types."
+    return invalid(message, param, "invalid_type")
 
 
 @dataclass(frozen=True)
@@ -148,12 +134,8 @@ def listed(given: str | Sequence[Text], name: str, settings: ServeSettings) -> d
     """
     texts: list[Text] = [given] if isinstance(given, str) else list(given)
     if len(texts) > settings.max_inputs:
-        raise invalid(
-            f"{name} has {len(texts):,} texts, but at most {settings.max_inputs:,} are taken at a time. Send them in "
-            "several requests.",
-            name,
-            "too_many_inputs",
-        )
+        message = f"{name} has {len(texts):,} texts, more than {settings.max_inputs:,}. Send several requests."
+        raise invalid(message, name, "too_many_inputs")
     names = [name] if isinstance(given, str) else [f"{name}[{place}]" for place in range(len(texts))]
     return dict(zip(names, texts, strict=True))
 

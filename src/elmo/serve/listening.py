@@ -51,8 +51,8 @@ def require_key(listening: socket.socket, settings: ServeSettings) -> None:
     """Raises ConfigError if other machines can reach the server, and need no key for it."""
     if not settings.api_keys and not is_loopback(listening):
         raise ConfigError(
-            f"other machines can reach {listening.getsockname()[0]}, but no API key is set, so anybody could use this "
-            "server. Pass --api-key-file, or listen on --host 127.0.0.1."
+            f"other machines can reach {listening.getsockname()[0]}, but no API key is set. Pass --api-key-file, or "
+            "listen on --host 127.0.0.1."
         )
 
 

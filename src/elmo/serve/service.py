@@ -31,8 +31,7 @@ class Service:
         names = [model.name for model in models]
         if len(set(names)) < len(names):
             raise ConfigError(
-                f"two models have the same name ({', '.join(names)}), so requests could not tell them apart. Rename "
-                "one folder, or pass ServedModel(name, embedder)."
+                f"two models have one name ({', '.join(names)}). Rename a folder, or pass ServedModel(name, ...)."
             )
         self.models = {model.name: model for model in models}
         self.settings = settings
@@ -71,13 +70,8 @@ class Service:
         if name is None:
             return next(iter(self.models.values()))
         if name not in self.models:
-            raise Refusal(
-                404,
-                f"there is no model {name[:100]!r} here. This server has: {', '.join(self.models)}. Use one of these "
-                "names, or leave out the field 'model'.",
-                "model_not_found",
-                param="model",
-            )
+            message = f"there is no model {name[:100]!r} here. Use one of {', '.join(self.models)}, or leave it out."
+            raise Refusal(404, message, "model_not_found", param="model")
         return self.models[name]
 
     def deadline(self) -> float:

@@ -59,9 +59,8 @@ class ServeSettings(ServeLimits):
         object.__setattr__(self, "hosts", tuple(map(_as_requests_have_it, self.hosts)))
         if any(len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() for key in self.api_keys):
             raise ConfigError(
-                f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII, so that it "
-                "could be guessed or could not be sent. Make one with: python -c 'import secrets; "
-                "print(secrets.token_urlsafe(32))'"
+                f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII. Make one "
+                "with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
             )
 
 

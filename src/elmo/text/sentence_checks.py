@@ -62,8 +62,8 @@ def checked_sentence(sentence: Any, name: str) -> Sequence[str]:
         raise ConfigError(f"{name}[{position}] is {_short(token)}, {why}.")
     if are_texts(listed):
         raise ConfigError(
-            f"{name} is a list of texts, such as {shortened(repr(longest(listed)), _LONGEST_SHOWN)}, and each "
-            "would be read as one token. Pass each text as a sentence of its own, or raw text to embed_text."
+            f"{name} is a list of texts, such as {shortened(repr(longest(listed)), _LONGEST_SHOWN)}. Pass each as a "
+            "sentence of its own, or raw text to embed_text."
         )
     return listed
 
@@ -104,8 +104,7 @@ def require_ordered(value: Any, name: str, needed: str) -> Iterator[Any]:
     except TypeError:  # no iterable, or an array or a tensor without axes
         pass
     raise ConfigError(
-        f"{name} must be {needed} (got {_short(value)}). Put one text into a list: [text]; of a dict, table "
-        "or set pass the texts in it: row['text']; decode bytes."
+        f"{name} must be {needed} (got {_short(value)}). Put one text into a list: [text]; of a table pass a column."
     )
 
 
@@ -120,13 +119,10 @@ def refuse_flat_list(sentences: Sequence[Any], name: str, error: type[ElmoError]
     words = [str(word) for word in sentences if word]
     if len(words) < 2 or not all(map(_has_no_space, sentences)):
         return
-    shown = words[:_WORDS_SHOWN] + ["..."] * (len(words) > _WORDS_SHOWN)
-    flat = shortened(", ".join(map(repr, shown)), _LONGEST_SHOWN)
-    nested = shortened(", ".join(f"[{word!r}]" for word in shown), _LONGEST_SHOWN)
+    shown = shortened(", ".join(map(repr, words)), _LONGEST_SHOWN)
     raise error(
         f"{name} is a flat list of words: it could be one sentence or {len(words)} sentences of one word. Pass one "
-        f"sentence as [[{flat}]], sentences of one word as [{nested}]. Text without spaces between its words must be "
-        "tokenized first."
+        f"sentence as [[{shown}]], sentences of one word as [[{words[0]!r:.{_LONGEST_SHOWN}}], ...]."
     )
 
 

@@ -31,10 +31,7 @@ class WordMap:
     def __post_init__(self) -> None:
         needed = [*self.boundary_tokens, *([self.unknown] if self.unknown is not None else [])]
         if missing := [word for word in needed if word not in self.words]:
-            raise TextError(
-                f"the word list lacks {missing[0]!r}, which the model needs for every sentence. "
-                "Add it at the line the weights expect, or pass the vocabulary the model was trained with."
-            )
+            raise TextError(f"the word list lacks {missing[0]!r}. Pass the one that the model was trained with.")
 
     @cached_property
     def _beginnings(self) -> Beginnings:
@@ -50,10 +47,7 @@ class WordMap:
         ]
         if None in ids:
             word = tokens[ids.index(None)]
-            raise TextError(
-                f"the word {word!r} is not in the model's word list, which has no word for unknown ones. "
-                "This model can only embed the words it lists."
-            )
+            raise TextError(f"the word {word!r} is not in the model's word list, which has none for unknown words.")
         return np.array(ids, dtype=np.int64)
 
 

@@ -68,8 +68,7 @@ class TargetIds:
         ids = {entry: index for index, entry in enumerate(entries)}
         if missing := [word for word in SPECIAL_WORDS if word not in ids]:
             raise TextError(
-                f"the vocabulary has no {' and no '.join(missing)}, which language models predict for boundaries and "
-                f"unknown tokens. Put {', '.join(SPECIAL_WORDS)} into its first three lines."
+                f"the vocabulary has no {' and no '.join(missing)}. Put {', '.join(SPECIAL_WORDS)} before all others."
             )
         ids |= {word: entries.index(word) for word in SPECIAL_WORDS}
         self.begin, self.end, self.unknown = (ids[word] for word in SPECIAL_WORDS)
@@ -130,9 +129,8 @@ class Vocabulary:
         object.__setattr__(self, "words", tuple(self.words))
         if self.words[:3] != SPECIAL_WORDS:
             raise TextError(
-                f"the first three words must be {', '.join(SPECIAL_WORDS)} (got {', '.join(self.words[:3])}): without "
-                "them boundaries and unknown words would get the ids of other words. Put them first, one per line, or "
-                "let 'elmo prepare' make the vocabulary."
+                f"the first three words must be {', '.join(SPECIAL_WORDS)} (got {', '.join(self.words[:3])}). Put them "
+                "first, one per line, or let 'elmo prepare' make the vocabulary."
             )
         object.__setattr__(self, "_targets", TargetIds(self.words))
 

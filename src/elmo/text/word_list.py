@@ -61,8 +61,7 @@ def _line(word: str, number: int) -> bytes:
     else:
         return f"{word}\n".encode()
     raise TextError(
-        f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold: {why}. Use a "
-        "tokenizer that doesn't produce it."
+        f"word {number} of the vocabulary, {word!r}, fits in no line: {why}. Use a tokenizer that doesn't make it."
     )
 
 
@@ -101,6 +100,6 @@ def require_characters(text: str) -> None:
     surrogates in place of its letters, and character ids would leave them out."""
     if has_surrogate(text):
         raise ConfigError(
-            f"{ascii(text):.60} is not valid {sys.getfilesystemencoding().upper()}, the encoding of this terminal, so "
-            "its letters would be lost. Convert it first, for instance with: iconv -f cp949"
+            f"{ascii(text):.60} is not valid {sys.getfilesystemencoding().upper()}, as in this terminal. Convert it "
+            "first, for instance with: iconv -f cp949"
         )

@@ -69,8 +69,8 @@ def read_hashed(files: Sequence[Path], read: Callable[[], Checkpoint]) -> Checkp
     for file in found:
         if (published := published_hash(file.path.name)) not in (None, file.sha256):
             raise WeightFileError(
-                f"{file.path}: has the SHA-256 {file.sha256}, but the published file of that name has {published}: it "
-                "is damaged or another file. Get it again; if it is a model of your own, give it another name."
+                f"{file.path}: has the SHA-256 {file.sha256}, but the published file of that name has {published}. Get "
+                "it again; if it is a model of your own, give it another name."
             )
     combined = hashlib.sha256("".join(f"{file.sha256}\n" for file in found).encode("ascii")).hexdigest()
     return replace(checkpoint, source_hash=combined, source_files=found)
@@ -96,9 +96,8 @@ def required_softmax(
 def without_softmax(name: str) -> WeightFileError:
     """The error of a model that can't predict words, to be raised."""
     return WeightFileError(
-        f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave it out. "
-        "Put them beside it (vocab.txt, and softmax.safetensors or, of AllenNLP's format, softmax.hdf5) and name the "
-        "folder, or use a model pretrained with 'elmo pretrain'."
+        f"{name} has no softmax over a vocabulary, so it can't predict words. Put vocab.txt and softmax.safetensors "
+        "(AllenNLP's format: softmax.hdf5) beside it and name the folder, or use a model of 'elmo pretrain'."
     )
 
 

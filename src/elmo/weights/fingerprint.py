@@ -44,6 +44,6 @@ def text_hash(text: str) -> str:
 def damaged_values(path: Path) -> WeightFileError:
     """The error for a file whose tensors don't have the fingerprint it states."""
     return WeightFileError(
-        f"{path}: the tensors don't have the SHA-256 that was stored with them: the file was damaged or changed after "
-        "it was written, or another program wrote it. Get it again, or write it with elmo.weights.native.write."
+        f"{path}: the tensors don't have the SHA-256 that was stored with them: the file was damaged or changed. Get "
+        "it again, or write it with elmo.weights.native.write."
     )

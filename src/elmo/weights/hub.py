@@ -127,10 +127,9 @@ def _from_hub(hub_id: re.Match[str], download: bool) -> Path:
         raise
     except Exception as error:  # of the hub's library or its HTTP client, whose errors differ by version
         raise WeightFileError(
-            f"{hub_id[0]}: is not a file or folder here, and the Hugging Face hub did not provide a model of that "
-            f"name: {_first_line(error)} Check the spelling and the network, or get the files by hand: 'hf download "
-            f"{hub_id['name']} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
-            f"{_names_of_models()}"
+            f"{hub_id[0]}: is not a file or folder here, and the Hugging Face hub did not provide it: "
+            f"{_first_line(error)} Check the spelling and the network, or pass a FOLDER from 'hf download "
+            f"{hub_id['name']} --local-dir FOLDER'. {_names_of_models()}"
         ) from error
 
 
@@ -166,9 +165,8 @@ def _require_readable(hub_id: str, sizes: dict[str, int]) -> None:
     taken = {name for name in sizes if any(fnmatchcase(name, pattern) for pattern in _MODEL_FILES)}
     if (total := sum(sizes[name] for name in taken)) > MAX_BYTES:
         raise WeightFileError(
-            f"{hub_id}: its files have {total:,} bytes, a model has at most {MAX_BYTES:,}, so this is not a model. "
-            f"Get those of the model with 'hf download {hub_id.partition('@')[0]} FILES --local-dir FOLDER' and pass "
-            "FOLDER."
+            f"{hub_id}: its files have {total:,} bytes, a model at most {MAX_BYTES:,}. Get those of the model with "
+            f"'hf download {hub_id.partition('@')[0]} FILES --local-dir FOLDER' and pass FOLDER."
         )
 
 

@@ -45,14 +45,10 @@ def require_consistent(checkpoint: Checkpoint, source: str) -> None:
     rows = None if softmax is None else softmax_words({name: tensor.shape for name, tensor in softmax.items()})
     if words is not None and rows not in (None, len(words)):
         raise WeightFileError(
-            f"{source}: the softmax has {rows} rows, but the vocabulary has {len(words)} words: they belong to "
-            "different models. Pass the vocabulary the softmax was trained with."
+            f"{source}: the softmax has {rows} rows, but the vocabulary has {len(words)} words. Pass its own."
         )
     if not _fits(checkpoint.token_map, checkpoint.config):
-        raise WeightFileError(
-            f"{source}: its token map and its config are of different models: they differ in what is read (characters, "
-            "words), in the characters per token, or in the ids that there are. Get the model again."
-        )
+        raise WeightFileError(f"{source}: its token map and its config are of different models. Get the model again.")
 
 
 def finite_float32(
@@ -71,8 +67,8 @@ def require_finite(tensors: Mapping[str, Float[np.ndarray, "..."]], file: str, k
         if not np.isfinite(tensor).all():
             place = tuple(int(index[0]) for index in np.nonzero(~np.isfinite(tensor)))
             raise WeightFileError(
-                f"{file}: {kind} {name!r} has the value {tensor[place]} at {place}: the training diverged or the file "
-                "is damaged. Get the file again, or go back to an earlier checkpoint."
+                f"{file}: {kind} {name!r} has the value {tensor[place]} at {place}. Get the file again, or go back to "
+                "an earlier checkpoint."
             )
 
 

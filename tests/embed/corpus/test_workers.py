@@ -82,7 +82,7 @@ def test_a_worker_that_dies_costs_only_what_it_was_doing(loaded, text, tmp_path,
         real(self, parts, window, rows)
 
     monkeypatch.setattr(PartMaker, "make", make)
-    with pytest.raises(WorkerDied, match=r"ended with code -9 .* Use fewer --workers and continue with --resume"):
+    with pytest.raises(WorkerDied, match=r"ended with code -9.* Use fewer --workers and --resume"):
         embed_corpus(loaded, text, tmp_path / "two.npy", window=4, workers=2)
     monkeypatch.undo()
     embed_corpus(loaded, text, tmp_path / "two.npy", window=4, workers=2, resume=True)

@@ -70,7 +70,7 @@ def test_two_stand_side_by_side(tiny_model):
 def test_parameters_are_names_and_give_the_same_vectors(tiny_model, other_model):
     embeddings = ELMoTokenEmbeddings(tiny_model, layers="top")
     stored = embeddings.save_embeddings()
-    with pytest.raises(WeightFileError, match="were used when this was made"):
+    with pytest.raises(WeightFileError, match="but this was made with"):
         load_embeddings(stored | {"model": other_model})
     again = load_embeddings(stored)
     one, two = sentences(), sentences()

@@ -108,7 +108,7 @@ def test_a_folder_of_another_model_or_code_is_not_loaded(tiny_model, other_model
     made(tiny_model).save(str(tmp_path / "saved"))
     path = tmp_path / "saved" / "0_ElmoModule" / "config.json"
     path.write_text(path.read_text().replace(tiny_model, other_model))
-    with pytest.raises(WeightFileError, match="were used when this was made"):
+    with pytest.raises(WeightFileError, match="but this was made with"):
         load(tmp_path / "saved")
     path = tmp_path / "saved" / "modules.json"
     listed = json.loads(path.read_text())

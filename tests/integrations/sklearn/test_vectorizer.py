@@ -69,8 +69,8 @@ def test_no_texts_are_no_rows(vectorizer):
     [
         ("one string", "X must be one column or list of texts"),
         (["a", None], r"sentences\[1\] must be .*None"),
-        (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "must be one column"),
-        (np.array([["a b", "c"], ["d", "e"]], dtype=object), "must be one column"),
+        (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "are no single column"),
+        (np.array([["a b", "c"], ["d", "e"]], dtype=object), "are no single column"),
         ({"text": TEXTS}, r"X must be .* \(dict\)\)"),
         ([{"text": "a"}], r"sentences\[0\] must be .* \(dict\)"),
     ],
@@ -111,7 +111,7 @@ def test_a_fitted_pipeline_is_pickled_without_weights_and_predicts_the_same(vect
 def test_other_weights_than_it_was_fitted_with_are_an_error(vectorizer, other_model):
     fitted = vectorizer.fit(TEXTS)
     fitted.model_ = other_model
-    with pytest.raises(WeightFileError, match="were used when this was made"):
+    with pytest.raises(WeightFileError, match="but this was made with"):
         fitted.transform(TEXTS)
 
 

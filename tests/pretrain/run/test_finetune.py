@@ -113,12 +113,12 @@ def test_a_stopped_run_goes_on_bit_for_bit(model, medical, old_text, tmp_path, m
 
 def test_a_run_with_settings_of_another_version_or_of_fine_tuning_is_not_resumed(model, medical, tmp_path, recipe):
     train(medical, tmp_path / "run", replace(RECIPE, max_steps=1), model=model)
-    with pytest.raises(ConfigError, match=r"has finetune\.json, .* Use: elmo finetune --resume"):
+    with pytest.raises(ConfigError, match=r"is a run of 'elmo finetune'. Continue it with"):
         train(medical, tmp_path / "run", recipe)
     path = tmp_path / "run" / "finetune.json"
     facts = json.loads(path.read_text())
     path.write_text(json.dumps({**facts, "settings": {**facts["settings"], "mood": "good"}}))
-    with pytest.raises(ConfigError, match=r"finetune\.json: unknown setting 'mood', which would change nothing"):
+    with pytest.raises(ConfigError, match=r"finetune\.json: unknown setting 'mood'"):
         train(medical, tmp_path / "run")
 
 
@@ -126,7 +126,7 @@ def test_another_vocabulary_is_an_error_with_the_command(model, tmp_path):
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "wrong")
-    with pytest.raises(ConfigError, match=f"has .* words of its own.*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
+    with pytest.raises(ConfigError, match=f"has other words than the softmax of .*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
         train(TrainingData.open(tmp_path / "wrong"), tmp_path / "run", RECIPE, model=model)
     prepare([text], tmp_path / "short", CorpusSettings(vocabulary=model / "vocab.txt", max_characters_per_token=20))
     with pytest.raises(ConfigError, match="keeps 20 characters of each, .* reads 50.*--max-characters-per-token 50"):
@@ -141,7 +141,7 @@ def test_a_model_without_softmax_is_an_error(model, medical, tmp_path):
 
 
 def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(model, data, medical):
-    with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
+    with pytest.raises(ConfigError, match="has no finetune.json"):
         train(medical, model.parent, RECIPE)
 
 
@@ -201,6 +201,6 @@ def test_a_character_dictionary_is_not_mixed_with_another(data, recipe, tmp_path
     text = tmp_path / "new.txt"
     text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"))
-    with pytest.raises(ConfigError, match="its own dictionary of characters"):
+    with pytest.raises(ConfigError, match="characters or words have other ids"):
         train(TrainingData.open(tmp_path / "new-data"), tmp_path / "run", RECIPE, model=model)
     assert not (tmp_path / "run").exists()

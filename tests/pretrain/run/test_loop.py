@@ -66,7 +66,7 @@ def test_a_run_does_not_go_on_with_other_text_of_the_same_words_or_other_shards(
     prepare(
         [tmp_path / "train.txt"], tmp_path / "cut", CorpusSettings(tokens_per_shard=22), valid=[tmp_path / "valid.txt"]
     )
-    with pytest.raises(ConfigError, match=r"tokens_per_shard were 20, now they are 22.* read twice or left out"):
+    with pytest.raises(ConfigError, match=r"tokens_per_shard were 20, now they are 22"):
         train(TrainingData.open(tmp_path / "cut"), tmp_path / "run", replace(recipe, max_steps=4))
     moved = shutil.copytree(data.folder, tmp_path / "moved")
     train(TrainingData.open(moved), tmp_path / "run", replace(recipe, max_steps=4))
@@ -377,7 +377,7 @@ def test_a_finished_run_without_its_checkpoints_does_not_begin_anew(data, recipe
     model = train(data, tmp_path / "run", replace(recipe, max_steps=2)).model
     shutil.rmtree(tmp_path / "run" / "checkpoints")
     before = read(model).metadata, _metrics(tmp_path / "run")
-    with pytest.raises(ConfigError, match="has a finished model, but its checkpoints are gone.*elmo finetune --model"):
+    with pytest.raises(ConfigError, match="checkpoints are gone.*elmo finetune --model"):
         train(data, tmp_path / "run", replace(recipe, max_steps=4))
     assert (read(model).metadata, _metrics(tmp_path / "run")) == before
 

@@ -88,7 +88,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
     "CoNLL-U Plus without FORM": (
         "b.conllup",
         "# global.columns = ID WORD\n" + _rows("{}", separator="\t", count_from=1),
-        r"called FORM.*--format conll --field N",
+        r"is FORM.*--format conll --field N",
     ),
     "CoNLL-2009": (
         "a.conll09",
@@ -110,7 +110,7 @@ COLUMNS: dict[str, tuple[str, str, Right]] = {
         + "#end document\n",
         RIGHT,
     ),
-    "words withheld": ("gumreddit.conllu", _rows("_", separator="\t", count_from=1, width=10), r"without its text"),
+    "words withheld": ("gumreddit.conllu", _rows("_", separator="\t", count_from=1, width=10), r"Of a treebank with"),
     "ragged": ("r.conll", "Anna B-PER\nleft\n", r"r.conll:2: has one column, but the first row of its sentence has 2"),
     "NBSP": ("n.conll", "10\u00a0000 CD O\neuros NNS O\n", [["10\u00a0000", "euros"]]),
     "ideographic space": ("i.conll", "あ\u3000い X\n. Y\n", [["あ\u3000い", "."]]),

@@ -75,7 +75,7 @@ def test_ragged_rows_are_named_with_their_line_or_skipped_as_a_sentence(text, me
     ],
 )
 def test_a_column_that_counts_is_constant_or_has_tags_is_not_one_of_words(table, words):
-    with pytest.raises(TextError, match="t: column 1 .*Name the column that has them: --field N"):
+    with pytest.raises(TextError, match="t: column 1 .*Name the column that has the words: --field N"):
         require_words(table, 0, "t", "--field")
     require_words(table, words - 1, "t", "--field")
     require_words([[["no", "UH"], ["no", "UH"]]], 0, "t", "--field")

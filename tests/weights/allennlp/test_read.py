@@ -147,7 +147,7 @@ def test_both_counts_of_characters_are_accepted(published, n_characters):
     [
         ("char_cnn", {"n_characters": 260}, "'char_cnn.n_characters' must be one of 261, 262 or None .got 260"),
         ("char_cnn", {"activation": "gelu"}, "activation must be .*'gelu'"),
-        ("char_cnn", {"filters": [[1, 2], [2]]}, r"filters must be a list of .*got \[\[1, 2\], \[2\]\]"),
+        ("char_cnn", {"filters": [[1, 2], [2]]}, r"filters must be pairs of .*got \[\[1, 2\], \[2\]\]"),
         ("char_cnn", {"embedding": 4}, "'char_cnn.embedding' must be an object .*got 4"),
         ("lstm", {"dim": "absent"}, "'lstm.dim' is missing"),
         ("lstm", {"dim": 6.0}, "'lstm.dim' must be a whole number .*got 6.0"),
@@ -281,7 +281,7 @@ def test_token_vectors_of_another_width_are_refused(published, tmp_path):
 def test_a_word_model_without_a_fitting_vocabulary_is_refused(tmp_path, random_word_checkpoint):
     folder = tmp_path / "model"
     write(random_word_checkpoint(), folder)
-    with pytest.raises(WeightFileError, match="reads words, not characters, but no vocabulary was given"):
+    with pytest.raises(WeightFileError, match="reads words, not characters. Pass vocabulary="):
         read_folder(folder)
     (tmp_path / "short.txt").write_text("<S>\n</S>\n", encoding="utf-8")
     with pytest.raises(WeightFileError, match="'embedding' has 6 rows, but .*short.txt has 2 words"):

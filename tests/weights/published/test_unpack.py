@@ -64,14 +64,10 @@ def test_links_and_devices_become_plain_files(tmp_path, kind):
 
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path):
     many = made(tmp_path / "many.zip", {str(number): b"" for number in range(MAX_ENTRIES + 1)})
-    with pytest.raises(
-        WeightFileError, match="it has 65 files of 0 bytes, a model's archive of its size has at most 64 files"
-    ):
+    with pytest.raises(WeightFileError, match="has 65 files of 0 bytes, a model's archive of its size at most 64 of"):
         opened(many, tmp_path / "two")
     large = made(tmp_path / "large.zip", {str(number): bytes(1 << 20) for number in range(11)})
-    with pytest.raises(
-        WeightFileError, match=r"it has 11 files of 11,534,336 bytes, a model's archive of its size has at"
-    ):
+    with pytest.raises(WeightFileError, match=r"has 11 files of 11,534,336 bytes, a model's archive of its size at"):
         opened(large, tmp_path / "three")
 
 

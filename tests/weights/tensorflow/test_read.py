@@ -105,7 +105,7 @@ def test_flipped_byte_in_the_data_names_the_tensor(prefix, arrays):
     flip(path, 30)
     bundle = TensorBundle(prefix)
     assert np.array_equal(bundle["scope/part_2/kernel"], arrays["scope/part_2/kernel"])
-    with pytest.raises(WeightFileError, match="tensor 'scope/part_4/kernel' does not match its checksum"):
+    with pytest.raises(WeightFileError, match="tensor 'scope/part_4/kernel', .* has another checksum"):
         bundle["scope/part_4/kernel"]
 
 
@@ -147,8 +147,8 @@ def test_strings_and_slices_are_listed_but_not_read(tmp_path):
     slices = entry(np.zeros(2, np.float32), 0, 0, b"12345678") + message_field(7, b"")
     (tmp_path / "m.index").write_bytes(table({b"": number_field(1, 1), b"text": text, b"slices": slices}))
     bundle = TensorBundle(tmp_path / "m")
-    for name, reason in (("text", "data type 7: "), ("slices", "cut into slices: ")):
-        with pytest.raises(WeightFileError, match=f"tensor '{name}' has shape .*{reason}it can't be read"):
+    for name, reason in (("text", "data type 7"), ("slices", "cut into slices: ")):
+        with pytest.raises(WeightFileError, match=f"tensor '{name}' has shape .*{reason}"):
             bundle[name]
 
 

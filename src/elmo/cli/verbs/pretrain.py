@@ -102,8 +102,6 @@ def main(argv: list[str]) -> int:
             run = RunFolder(arguments.output, ranks)
             # The first rank looks for all: another one could already see what it begins.
             resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
-            if not resumes:
-                run.require_free()
             if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
                 recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given)
             with beginning(ranks, flag):

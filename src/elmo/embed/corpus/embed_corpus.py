@@ -14,7 +14,7 @@ from typing import Any
 
 from elmo.embed.corpus.kept_rows import KeptRows
 from elmo.embed.corpus.part_makers import Recipe
-from elmo.embed.corpus.places import check_places, require_free_files
+from elmo.embed.corpus.places import check_places
 from elmo.embed.corpus.planned_text import StopAsked, planned_text
 from elmo.embed.corpus.run import Run, WantedFile
 from elmo.embed.corpus.text_source import TextSource
@@ -150,10 +150,6 @@ def _make_room(folder: VectorsFolder, file_format: FileFormat, *, resume: bool, 
     """Empties the folder unless it is to be resumed; OutputError if that is not allowed."""
     if resume and folder.is_begun:
         return
-    if not (resume or force):
-        require_free_files(folder.output, file_format)
-        if any(folder.path.iterdir()):
-            folder.require_absent()
     if resume:
         folder.clear()  # what is not ours is not in the way
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from elmo.disk.output import free_bytes, require_free, require_possible
+from elmo.disk.output import free_bytes, require_free
 from elmo.embed.corpus.vectors_folder import VectorsFolder
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of, format_of, require_pyarrow
 from elmo.errors import OutputError
@@ -25,7 +25,6 @@ def check_places(
             require_other_file(text, target)
     if file_format == "parquet":
         require_pyarrow("writing Parquet")
-    require_possible(output)
     # What is there may be a resumed run's own: that takes a look at the text.
     require_free_files(output, file_format, force=force or resume)
     if not (force or resume):
@@ -48,7 +47,6 @@ def require_space(folder: Path, layout: VectorLayout, *, overhead: int, done: in
     if needed > free:
         layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
         raise OutputError(
-            f"Not enough disk: {needed / 1e6:,.1f} MB needed for {layout.num_tokens:,} tokens ({layers}, "
-            f"{layout.store}), {free / 1e6:,.1f} MB free. Free some space there ({folder}), name another disk, or ask "
-            "for less: --layers average, --store float16."
+            f"{folder}: not enough disk: {needed / 1e6:,.1f} MB needed for {layout.num_tokens:,} tokens ({layers}, "
+            f"{layout.store}), {free / 1e6:,.1f} MB free. Free some, or use --layers average and --store float16."
         )

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmo.disk.output import escaped
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.spans import NOWHERE
 
@@ -209,7 +209,4 @@ def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         # Two of one name in different folders.
         names = tuple(str(path) for path in paths)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ConfigError(f"{twice} was named twice, so its vectors would be computed twice. Name each text once.")
     return tuple(map(escaped, names))

@@ -146,9 +146,9 @@ class Ranks:
             yield
         except RuntimeError as error:
             raise PeerLost(
-                f"the other processes can't be reached any more: {str(error).splitlines()[0]} One of them ended, or "
-                f"hung for more than {self.timeout:g} seconds (--peer-timeout). torchrun --max-restarts starts all of "
-                "them again; with --resume-if-begun they continue from the last checkpoint."
+                f"another process ended, or hung for more than {self.timeout:g} seconds (--peer-timeout): "
+                f"{str(error).splitlines()[0]} torchrun --max-restarts starts all of them again, and --resume-if-begun "
+                "continues from the last checkpoint."
             ) from error
 
 
@@ -191,14 +191,12 @@ def _join(ranks: Ranks) -> None:
             dist.init_process_group(backend, store=store, rank=ranks.rank, world_size=ranks.size, timeout=timeout)
     except ValueError as error:
         raise ConfigError(
-            f"WORLD_SIZE is {ranks.size}, but the processes can't find each other: {error}. Launch them with torchrun, "
-            "which sets all the variables: torchrun --nproc-per-node=2 -m elmo pretrain ..."
+            f"WORLD_SIZE is {ranks.size}, but the processes can't find each other: {error}. Launch them with torchrun."
         ) from None
     except (RuntimeError, TimeoutError) as error:
         raise PeerLost(
-            f"rank {ranks.rank} of {ranks.size}: not all processes came together within {ranks.timeout:g} seconds "
-            f"(--peer-timeout): {str(error).splitlines()[0]}. Check why the others did not start and whether the "
-            "machines reach each other."
+            f"rank {ranks.rank} of {ranks.size}: not all came within {ranks.timeout:g} seconds (--peer-timeout): "
+            f"{str(error).splitlines()[0]}. Check why they did not start and whether the machines reach each other."
         ) from error
 
 

@@ -188,9 +188,8 @@ class Reduction:
         if bool(((norms == norms[0]) | (norms.isnan() & norms[0].isnan())).all()):
             return
         raise RanksDiffer(
-            f"step {number - 1}: the ranks' gradients had the norms {norms.tolist()}, which must be the same, so their "
-            "weights are no longer equal. Faulty memory or different versions of torch can cause this. Compare 'elmo "
-            "doctor' on the machines, then resume from the last checkpoint."
+            f"step {number - 1}: the ranks' gradients had different norms ({norms.tolist()}), so their weights differ. "
+            "Compare 'elmo doctor' on the machines, then resume from the last checkpoint."
         )
 
 

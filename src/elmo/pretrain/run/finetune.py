@@ -122,8 +122,8 @@ def _trainer_of(
     trainer = Trainer(recipe, data, ranks=ranks)
     if trainer.bilm.token_map != checkpoint.token_map:
         raise ConfigError(
-            f"{files}: the model has its own dictionary of characters or words, and training would make another one "
-            f"from {data.folder}, with other ids. Fine-tune a model that reads bytes, or pretrain one on your text."
+            f"{files}: the model's characters or words have other ids than those of {data.folder}. Fine-tune a model "
+            "that reads bytes, or pretrain one on your text."
         )
     load_weights(trainer, weights_of(checkpoint))
     return trainer
@@ -146,9 +146,8 @@ def _require_fitting(data: TrainingData, checkpoint: Checkpoint, files: hub.File
     if not (folder / VOCABULARY_FILE).is_file():
         command = f"elmo convert {files} MODEL --to native; {command.replace(str(folder), 'MODEL')}"
     raise ConfigError(
-        f"{data.folder}: has {len(data.vocabulary)} words and keeps {data.max_characters_per_token} characters of "
-        f"each, but the softmax of {files} has {len(checkpoint.vocabulary or ())} words of its own, and it reads "
-        f"{limit} characters. Prepare the text for this model: {command}"
+        f"{data.folder}: has other words than the softmax of {files}, or other than {limit} characters of each. "
+        f"Prepare the text for this model: {command}"
     )
 
 
@@ -156,8 +155,7 @@ def _facts(run: RunFolder) -> dict[str, Any]:
     facts = _read(run.path / FINETUNING_FILE)
     if not facts or run.latest is None:
         raise ConfigError(
-            f"{run.path}: has no {FINETUNING_FILE}, or no checkpoint, so there is nothing of 'elmo finetune' to "
-            "continue. Start in another folder; or, for a run of pretraining: elmo pretrain --resume"
+            f"{run.path}: has no {FINETUNING_FILE} or no checkpoint: nothing of 'elmo finetune'. Name another folder."
         )
     return facts
 

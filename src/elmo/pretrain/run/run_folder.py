@@ -63,10 +63,9 @@ class RunFolder:
     ranks: Ranks = Ranks()
 
     def begin(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
-        """Makes the folder of a new run; an existing one with anything in it is an OutputError."""
+        """Makes the folder of a new run."""
 
         def write() -> None:
-            require_unused(self.path)
             self.path.mkdir(parents=True, exist_ok=True)
             env = {**environment(num_threads()), "processes": self.ranks.size, **facts}
             write_json(self.path / "env.json", env)
@@ -93,17 +92,12 @@ class RunFolder:
     def require_begun(self) -> None:
         """ConfigError if there is no run to resume, OutputError if none can be resumed here."""
         if not self.is_begun:
-            raise ConfigError(
-                f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
-            )
+            raise ConfigError(f"{self.path}: there is no run to resume, no config.json. Start it without --resume.")
 
     def require_pretraining(self) -> None:
         """ConfigError if it is a run of fine-tuning: as pretraining it would lose what it began from."""
         if self.ranks.on_first(lambda: (self.path / FINETUNING_FILE).is_file()):
-            raise ConfigError(
-                f"{self.path}: has {FINETUNING_FILE}, so it is a run of 'elmo finetune', and pretraining would forget "
-                "which model it continues. Use: elmo finetune --resume"
-            )
+            raise ConfigError(f"{self.path}: is a run of 'elmo finetune'. Continue it with elmo finetune --resume.")
 
     def require_same_data(self, report: Mapping[str, Any]) -> None:
         """ConfigError if the run was begun on other text: places in its streams would be those of other sentences.
@@ -121,8 +115,8 @@ class RunFolder:
                 if before[name] not in (None, now[name]):
                     raise ConfigError(
                         f"{self.path}: the run was started on data whose {name} were {before[name]!r:.200}, now they "
-                        f"are {now[name]!r:.200}, so sentences would be read twice or left out. Resume with the data "
-                        "it was started on (env.json has its report), or continue the model on these: elmo finetune."
+                        f"are {now[name]!r:.200}. Resume with the data that it was started on (env.json has its "
+                        "report), or continue the model on these: elmo finetune."
                     )
 
         self.ranks.on_first(compare)
@@ -213,9 +207,8 @@ class RunFolder:
         folder = self.ranks.on_first(lambda: self.latest)
         if folder is None and self.ranks.on_first(lambda: (self.path / "model").is_dir()):
             raise ConfigError(
-                f"{self.path}: the run has a finished model, but its checkpoints are gone, so it would begin anew and "
-                f"replace that model. Continue the model on the text: elmo finetune --model {self.path / 'model'}; or "
-                "start another run."
+                f"{self.path}: the checkpoints are gone, so the run would begin anew and replace its finished model. "
+                f"Continue that one: elmo finetune --model {self.path / 'model'}; or start another run."
             )
         if folder is not None:
             restore_from(folder, trainer, self._recipe_of(folder))
@@ -260,9 +253,8 @@ class RunFolder:
                 file.write(text)
         except OSError as error:
             raise OutputError(
-                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, "
-                f"{shutil.disk_usage(self.path).free} are free. The last checkpoint is complete: {self.latest}. Free "
-                "some space, then continue with --resume."
+                f"{path}: can't be written: {error.strerror}. The last checkpoint is complete: {self.latest}. Free "
+                f"some space ({shutil.disk_usage(self.path).free} bytes are free), then continue with --resume."
             ) from error
 
     def _point(self, name: str, folder: Path) -> None:

@@ -56,16 +56,15 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig) -> None
     """
     if changed := what_changed(folder, needs_sums=True):
         raise WeightFileError(
-            f"{folder}: the checkpoint is damaged ({changed}). Remove that folder; --resume then continues from the "
-            "checkpoint before it, if there is one."
+            f"{folder}: the checkpoint is damaged ({changed}). Remove it; --resume continues from the one before it."
         )
     model = read_checkpoint(folder / _MODEL)
     before = _fixed(model.config, recipe, model.vocabulary)
     for name, value in _fixed(trainer.bilm.config, trainer.config, trainer.head.vocabulary).items():
         if value != before[name]:
             raise ConfigError(
-                f"{name} is {value!r:.60}, but the checkpoint {folder} was trained with {before[name]!r:.60}, and its "
-                "weights, states or place in the text would not fit. Resume with that value, or start a new run."
+                f"{name} is {value!r:.60}, but the checkpoint {folder} was trained with {before[name]!r:.60}. Resume "
+                "with that value, or start a new run."
             )
     # Both files are as they were written: they have their sums.
     position = RunPosition.from_dict(read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES))

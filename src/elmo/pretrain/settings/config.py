@@ -143,12 +143,9 @@ class PretrainConfig(Settings):
         super().__post_init__()
         object.__setattr__(self, "softmax_cutoffs", tuple(self.softmax_cutoffs))
         fits = self.characters == "none" and self.word_vector_size == self.projection_size
-        require_setting(
-            not self.tie_softmax or (fits and self.softmax != "adaptive"),
-            "tie_softmax",
-            self.tie_softmax,
-            "false unless characters is 'none', word_dim projection_size, and softmax sampled or full",
-        )
+        can_tie = fits and self.softmax != "adaptive"
+        expected = "false unless characters is 'none', word_dim projection_size, and softmax sampled or full"
+        require_setting(can_tie or not self.tie_softmax, "tie_softmax", self.tie_softmax, expected)
         self.architecture(_LARGEST)  # which refuses sizes that no model has
 
     @property
@@ -161,12 +158,8 @@ class PretrainConfig(Settings):
         if self.softmax != "adaptive":
             return []
         cutoffs = self.softmax_cutoffs
-        require_setting(
-            0 < max(cutoffs, default=0) < vocabulary_size,
-            "softmax_cutoffs",
-            cutoffs,
-            f"some vocabulary ids below {vocabulary_size} where softmax is adaptive",
-        )
+        expected = f"some vocabulary ids below {vocabulary_size} where softmax is adaptive"
+        require_setting(0 < max(cutoffs, default=0) < vocabulary_size, "softmax_cutoffs", cutoffs, expected)
         sizes = [end - begin for begin, end in pairwise((*cutoffs, vocabulary_size))]
         return [
             (size, max(1, self.projection_size // self.softmax_divisor**depth)) for depth, size in enumerate(sizes, 1)

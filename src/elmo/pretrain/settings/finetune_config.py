@@ -97,8 +97,7 @@ class FinetuneConfig(Settings):
             name = next(differ)
             raise ConfigError(
                 f"the model's {name} is {getattr(architecture, name)!r}, but training only builds models with "
-                f"{getattr(built, name)!r}, so it can't continue this one. Fine-tune a model that 'elmo pretrain' "
-                "made, or pretrain one on your text."
+                f"{getattr(built, name)!r}. Fine-tune a model that 'elmo pretrain' made."
             )
         return config
 

@@ -138,13 +138,12 @@ class _Asked:
         numbers = vectors * layers * self.model.embedder.layer_dim
         most = _MOST_JSON_NUMBERS if as_text else _MOST_NUMBERS
         if numbers > most:
-            raise invalid(
+            message = (
                 f"the answer would have {numbers:,} numbers, but at most {most:,} are written{' as text' * as_text}. "
-                "Send fewer texts, ask for fewer layers or one vector per text (pool 'mean'), take them in binary "
-                f"(encoding_format 'base64', or the header 'Accept: {encodings.SAFETENSORS}'), or use 'elmo embed'.",
-                "input",
-                "answer_too_large",
+                "Send fewer texts, ask for fewer layers or one vector per text (pool 'mean'), or take them in binary "
+                f"(encoding_format 'base64', or the header 'Accept: {encodings.SAFETENSORS}')."
             )
+            raise invalid(message, "input", "answer_too_large")
 
     def result(self, array: np.ndarray) -> np.ndarray:
         """An input's vectors as the client asked for them."""
@@ -229,8 +228,5 @@ async def _answer(
 def _require_tokens(sentences: list[list[str]]) -> None:
     for place, sentence in enumerate(sentences):
         if not sentence:
-            raise invalid(
-                f"input[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
-                "input",
-                "empty",
-            )
+            message = f"input[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out."
+            raise invalid(message, "input", "empty")

@@ -68,12 +68,8 @@ async def answer(request: Request) -> Response:
     body = await service.read(request, SubstitutesRequest)
     model = service.model(body.model)
     if model.substitutes is None:
-        raise invalid(
-            f"the model {model.name!r} has no softmax, so it can't say which words it expects. "
-            "Use a model whose entry in /v1/models has substitutes true.",
-            "model",
-            "no_softmax",
-        )
+        message = f"the model {model.name!r} has no softmax. Use one whose entry in /v1/models has substitutes true."
+        raise invalid(message, "model", "no_softmax")
     texts, tokens, place = await _sentence(body, model, service.settings)
     predict = partial(model.substitutes, tokens, place, body.count)
     found = await service.run(request, predict, deadline, tokens=len(tokens))

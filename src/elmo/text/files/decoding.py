@@ -44,8 +44,7 @@ def require_text(start: bytes, name: str) -> None:
     if is_binary or start.startswith(_DOCUMENTS):
         raise TextError(
             f"{name}:1: is not text: a document, an archive, a binary file, or UTF-16 without its mark. Extract its "
-            "text first (pdftotext, unzip, or the program that made it), give a packed file its ending (.gz, .xz, "
-            ".bz2, .zst, .parquet), or convert it: iconv -f UTF-16LE -t UTF-8 OLD > NEW"
+            "text, give a packed file its ending (.gz, .xz, .bz2, .zst, .parquet), or use iconv -f UTF-16LE."
         )
 
 
@@ -58,7 +57,7 @@ def checked_encoding(encoding: str) -> str:
     if not splits_at_newline:
         raise ConfigError(
             f"encoding is {encoding!r}, which Python doesn't know, or in which lines don't end with the byte 0x0A. "
-            "Use, for instance, utf-8 or cp949; leave it out for UTF-16 with its byte order mark, which is recognized."
+            "Use, for instance, utf-8 or cp949; UTF-16 with its byte order mark needs none."
         )
     # The mark at the start of the file is removed here for both, and only there.
     return "utf-8" if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig") else encoding

@@ -220,9 +220,8 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
         or (len(distinct) > 1 and all(map(SPAN_TAG.fullmatch, distinct)))
     ):
         raise TextError(
-            f"{name}: column {column + 1} has {', '.join(words[:3])}, ...: numbers, tags or one value in every row, "
-            f"so its cells aren't the words. Name the column that has them: {flag} N. (A treebank without its text has "
-            "'_'; its README tells how to add it.)"
+            f"{name}: column {column + 1} has {', '.join(words[:3])}, ...: numbers, tags or one value in every row. "
+            f"Name the column that has the words: {flag} N. (Of a treebank with '_' for them, its README tells more.)"
         )
 
 

@@ -75,8 +75,7 @@ def _named(lines: Iterable[str], where: str) -> tuple[str, ...] | None:
     names = tuple(match["names"].split())
     if "FORM" not in names:
         raise TextError(
-            f"{where}: the columns are {', '.join(names)}, but CoNLL-U Plus has the words in a column called FORM. "
-            "Fix the line, or name the column: --format conll --field N."
+            f"{where}: none of the columns {', '.join(names)} is FORM. Name the words': --format conll --field N."
         )
     return names
 

@@ -101,8 +101,8 @@ def separator_of(lines: Sequence[str], field: str, name: str) -> str:
     fitting = [it for it, found in widths.items() if len(found) == 1 and max(found) >= max(2, int(field))]
     if len(fitting) > 1:
         raise TextError(
-            f"{name}: all rows have equally many cells between {fitting[0]!r} and between {fitting[1]!r}, so it isn't "
-            f"known which separates them. Name it in a first line of its own: sep={fitting[0]}"
+            f"{name}: either {fitting[0]!r} or {fitting[1]!r} may separate the cells. Name it in a first line: "
+            f"sep={fitting[0]}"
         )
     return fitting[0] if fitting else _SEPARATORS[0]
 
@@ -143,6 +143,5 @@ def _place(names: Sequence[str], field: str, name: str) -> int:
         return list(names).index(field)
     shown = ", ".join(repr(it[:_LONGEST_SHOWN]) for it in names[:_NAMES_SHOWN]) or "none"
     raise TextError(
-        f"{name}:1: there is no column {field!r}, the columns are: {shown}. Name the right one with --field, or give "
-        "its number (1 for the first) if the file has no row of names."
+        f"{name}:1: there is no column {field!r}, the columns are: {shown}. Name one with --field, or give its number."
     )

@@ -82,10 +82,7 @@ class Hdf5File:
                 reason = f"has shape {dataset.shape}: with it the datasets have more than {most:,} bytes, the most "
                 reason += f"that are read from a file of {size:,}"
             if reason:
-                raise WeightFileError(
-                    f"{self.path}: dataset {name!r} {reason}: the file is damaged, hostile, or no file of ELMo "
-                    "weights. Get it again from a source you trust."
-                )
+                raise WeightFileError(f"{self.path}: dataset {name!r} {reason}. Get it again from a source you trust.")
 
 
 def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> None:
@@ -106,24 +103,7 @@ def _require_signature(path: Path) -> None:
     with readable(path, WeightFileError, "Pass the weights as they were published."), open_regular(path) as file:
         begin = file.read(64)
     if not begin.startswith(SIGNATURE):
-        raise WeightFileError(
-            f"{path}: is not an HDF5 file, {_what_it_is(begin)}. Pass the weights as they were published, or get them "
-            "again."
-        )
-
-
-def _what_it_is(begin: bytes) -> str:
-    if not begin:
-        return "it is empty"
-    if begin.startswith(b"version https://git-lfs"):
-        return "it is a Git LFS pointer: the weights themselves were not downloaded"
-    if begin.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        return "it is a web page: the download went wrong"
-    if begin.lstrip().startswith(b"{"):
-        return "it looks like JSON"
-    if begin.startswith(b"PK\x03\x04"):
-        return "it is a ZIP archive: unpack it first"
-    return f"it begins with {begin[:8]!r}"
+        raise WeightFileError(f"{path}: is not an HDF5 file, but begins with {begin[:40]!r}. Get the weights again.")
 
 
 def _datasets(file: h5py.File) -> dict[str, h5py.Dataset]:

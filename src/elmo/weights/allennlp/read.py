@@ -93,13 +93,12 @@ def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path |
         return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
     if words is None:
         raise WeightFileError(
-            f"{vectors}: this model reads words, not characters, but no vocabulary was given, which maps words to "
-            "rows. Pass vocabulary=, the vocabulary file the model was trained with."
+            f"{vectors}: this model reads words, not characters. Pass vocabulary=, the file that it was trained with."
         )
     if len(words) != config.num_words - 1:
         raise WeightFileError(
             f"{vectors}: dataset 'embedding' has {config.num_words - 1} rows, but {vocabulary} has {len(words)} "
-            "words: these files belong to different models. Pass the vocabulary the vectors were made with."
+            "words. Pass the vocabulary the vectors were made with."
         )
     try:
         # A word that occurs twice has its later row.

@@ -59,8 +59,7 @@ def _require_expressible(checkpoint: Checkpoint) -> None:
     }
     if found := [reason for reason, holds in obstacles.items() if holds]:
         raise ConfigError(
-            f"this model can't be written as options.json + weights.hdf5: {'; '.join(found)}. AllenNLP and bilm-tf "
-            "can't read such a model. Keep it in the native format."
+            f"AllenNLP and bilm-tf can't read such a model: {'; '.join(found)}. Keep it in the native format."
         )
 
 

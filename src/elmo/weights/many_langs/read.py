@@ -237,8 +237,8 @@ def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[st
         symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")
         if not 0 <= theirs < num_ids - 1:
             raise WeightFileError(
-                f"{path}:{number}: id {theirs} of {symbol!r} has no row: the embedding in token_embedder.pkl has "
-                f"{num_ids - 1} rows, so these files belong to different models. {GET_AGAIN}"
+                f"{path}:{number}: id {theirs} of {symbol!r} has no row among the {num_ids - 1} in token_embedder.pkl. "
+                f"{GET_AGAIN}"
             )
         dictionary[symbol] = theirs + 1
     missing = [symbol for symbol in needed if symbol not in dictionary]

@@ -51,8 +51,8 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
         if needed and hashes.get(name) not in (None, found.get(name)):
             what = f"{folder / CONFIG_FILE}: 'architecture'" if name == "architecture" else str(folder / name)
             raise WeightFileError(
-                f"{what} has the SHA-256 {found.get(name)}, but {CONFIG_FILE} states {hashes[name]}: it was changed "
-                "after the model was written, and the vectors would be others. Get the model again."
+                f"{what} has the SHA-256 {found.get(name)}, but {CONFIG_FILE} states {hashes[name]}: it was changed. "
+                "Get the model again."
             )
 
 
@@ -63,9 +63,8 @@ def read_facts(path: Path) -> dict[str, Any]:
         keys = ", ".join(map(shown, sorted(facts)[:8])) or "none"
         raise WeightFileError(
             f"{path}: format_version is {shown(version)} (the file's keys: {keys}), but this elmo reads "
-            f"{FORMAT_VERSION}: a newer elmo wrote it, or it is of a model of another kind, such as one of 'elmo task "
-            "train', which 'elmo task predict' takes. Upgrade with 'pip install --upgrade pyelmo', or pass a folder "
-            "that 'elmo convert' or a pretraining run wrote; 'elmo models' lists models that are known by name."
+            f"{FORMAT_VERSION}. Upgrade with 'pip install --upgrade pyelmo', or pass a folder that 'elmo convert' or a "
+            "pretraining run wrote; one of 'elmo task train' is for 'elmo task predict'."
         )
     return facts
 

@@ -26,8 +26,8 @@ def unpacked_size(archive: Path) -> int:
     size, most = sum(entry.file_size for entry in files), min(MAX_BYTES, MAX_EXPANSION * archive.stat().st_size)
     if len(files) > MAX_ENTRIES or size > most:
         raise WeightFileError(
-            f"{archive.name}: is not unpacked: it has {len(files):,} files of {size:,} bytes, a model's archive of its "
-            f"size has at most {MAX_ENTRIES} files of {most:,} bytes. Get the archive from the model's publisher."
+            f"{archive.name}: has {len(files):,} files of {size:,} bytes, a model's archive of its size at most "
+            f"{MAX_ENTRIES} of {most:,}. Get it from the model's publisher."
         )
     return size
 

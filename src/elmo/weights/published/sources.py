@@ -62,17 +62,14 @@ def source_of(name: str, mirrors: Sequence[str] = ()) -> Source:
         family, language = known_models()["many-langs"], name.removeprefix(_FAMILY)
         if language not in family.archives:
             raise WeightFileError(
-                f"{name}: ELMoForManyLangs has a model for each language, and none of that name. Name one as "
-                f"{_FAMILY}CODE, with one of {', '.join(family.archives)}."
+                f"{name}: ELMoForManyLangs has no such language. Name one as {_FAMILY}CODE, with one of "
+                f"{', '.join(family.archives)}."
             )
         return _archive(name, family.archives[language], family.addresses, first)
     if name.startswith("nlpl:"):
         match = _NLPL.fullmatch(name)
         if match is None:
-            raise WeightFileError(
-                f"{name}: is not nlpl:NUMBER. The number is the archive's in the NLPL repository "
-                "(https://vectors.nlpl.eu/repository/), as in nlpl:154."
-            )
+            raise WeightFileError(f"{name}: is not nlpl:NUMBER, with a number of https://vectors.nlpl.eu/repository/.")
         return _archive(name, int(match[1]), known_models()["many-langs"].addresses, first)
     return _files(known_models()[name], first)
 
@@ -87,9 +84,8 @@ def _files(model: KnownModel, mirrors: Sequence[str]) -> Source:
     if not model.addresses:
         page = "" if model.source == "unknown" else f" ({model.source})"
         raise WeightFileError(
-            f"{model.name}: is a published model, but no address of it is known. Get its files "
-            f"({', '.join(model.files)}) from its publishers{page} and pass the pair (options.json, "
-            "weights.hdf5)."
+            f"{model.name}: no address of this model is known. Get its files ({', '.join(model.files)}) from its "
+            f"publishers{page} and pass the pair (options.json, weights.hdf5)."
         )
     files = Source(model.name, tuple(_file(model, file, mirrors) for file in model.files), is_archive=False)
     if not model.archive:

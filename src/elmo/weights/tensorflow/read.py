@@ -114,9 +114,8 @@ def _prefix(path: Path) -> Path:
     if latest is None or not is_file(index_of(path / latest)):
         names = ", ".join(save.stem for save in saves[:5]) or "none"
         raise WeightFileError(
-            f"{path}: has {len(saves)} checkpoints ({names}), and none is known to be the latest: the file "
-            f"'{STATE_FILE}' names {shown(latest)}. Get the missing files, or pass the path of one checkpoint, such as "
-            "FOLDER/model.ckpt-935588."
+            f"{path}: has {len(saves)} checkpoints ({names}), but the file '{STATE_FILE}' names {shown(latest)}. Get "
+            "the missing files, or pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
         )
     return path / latest
 
@@ -135,8 +134,8 @@ def _vocabulary_file(folder: Path) -> Path | None:
     files = sorted(folder.glob("vocab*.txt"))
     if len(files) > 1:
         raise WeightFileError(
-            f"{folder}: has {len(files)} files vocab*.txt ({', '.join(file.name for file in files[:5])}), and only one "
-            "has the order of the softmax's rows. Pass vocabulary=, the one the model was trained with."
+            f"{folder}: has {len(files)} files vocab*.txt ({', '.join(file.name for file in files[:5])}). Pass "
+            "vocabulary=, the one the model was trained with."
         )
     return files[0] if files else None
 

@@ -84,8 +84,7 @@ class TensorBundle:
             slices = ", cut into slices" if entry.is_partitioned else ""
             raise WeightFileError(
                 f"{self.index}: tensor {name!r} has shape {entry.shape}, {entry.size} bytes and TensorFlow's data type "
-                f"{entry.data_type}{slices}: it can't be read. Save the model again without a partitioner and as "
-                "float32, or get the checkpoint again."
+                f"{entry.data_type}{slices}. Save the model as float32 without a partitioner, or get it again."
             )
         values = self._bytes(name, entry).view(dtype).reshape(entry.shape)
         return values.astype(dtype.newbyteorder("="), copy=False)
@@ -97,8 +96,7 @@ class TensorBundle:
             values = np.fromfile(file, dtype=np.uint8, count=entry.size)
         if masked_crc32c(values) != entry.masked_crc:
             raise WeightFileError(
-                f"{path}: tensor {name!r} does not match its checksum: the {entry.size} bytes from {entry.offset} on "
-                f"are damaged or cut short, or the index belongs to another save. {_GET}"
+                f"{path}: tensor {name!r}, {entry.size} bytes from {entry.offset} on, has another checksum. {_GET}"
             )
         return values
 

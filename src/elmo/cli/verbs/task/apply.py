@@ -24,7 +24,7 @@ from elmo.cli.output import list_skipped, result_file
 from elmo.cli.verbs.task.score import print_note, print_scores
 from elmo.errors import WeightFileError
 from elmo.tasks.registry import AnyTask, find
-from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, read_config, saved_config, saved_folder
+from elmo.tasks.saved_config import OTHER_BILM, saved_config
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import STDIN, text_name
 from elmo.text.first_look.language import Language
@@ -91,7 +91,6 @@ class Predict(_Loading):
 def evaluate(argv: list[str]) -> int:
     """Runs `elmo task evaluate`; the exit code."""
     arguments = parsed(Evaluate, argv, "task evaluate")
-    _require_task_models(arguments)
     from elmo.tasks.train.apply import evaluate
     from elmo.tasks.train.job import REMEMBERED, is_training_data
 
@@ -112,7 +111,6 @@ def predict(argv: list[str]) -> int:
     """Runs `elmo task predict`; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Predict, argv, "task predict")
     arguments.reading.check()
-    _require_task_models(arguments)
     # Before the model is loaded, so that a bad line or an odd text shows at once.
     files = unlabelled_files(arguments)
     saved = _loaded(arguments)
@@ -130,12 +128,6 @@ def predict(argv: list[str]) -> int:
     with result_file(arguments.output, force=arguments.force) as file:
         (file or sys.stdout).writelines(line + "\n" for line in lines)
     return 1 if files.bad_lines else 0
-
-
-def _require_task_models(arguments: Evaluate | Predict) -> None:
-    """Raises for a folder that is none, before torch is imported."""
-    for folder in (arguments.folder, *arguments.ensemble):
-        read_config(saved_folder(folder) / CONFIG_FILE)
 
 
 def _loaded(arguments: Evaluate | Predict) -> Any:

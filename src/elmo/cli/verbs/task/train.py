@@ -81,8 +81,6 @@ def train(argv: list[str]) -> int:
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json")
     options = {"seeds": arguments.seeds, "include_bilm": arguments.include_bilm}
     job = arguments.job(task, settings, arguments.output, **options)
-    task.check_settings(settings)
-    job.require_free()
     from elmo.tasks.train.train import train
 
     keep_freed_memory()
@@ -116,12 +114,10 @@ def chosen_settings(
 ) -> Any:
     """The task's own settings, overridden by a resumed run's, then by a TOML file's, then by flags; checked.
 
-    `begun`: the settings file of its run. ConfigError if it is missing or another task's.
+    `begun`: the settings file of its run. ConfigError if it is another task's.
     """
     settings = task.settings()
-    if arguments.resume:
-        if not begun.is_file():
-            raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
+    if arguments.resume and begun.is_file():  # else the job says that there is none
         noted = read_record(begun)
         if (own := noted.get("task")) != task.name:
             raise ConfigError(f"{begun}: the run is of the task {own!r}, not {task.name!r}. Name that task.")
