@@ -141,9 +141,7 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
         resolve("original", download=False)
     for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
-    with pytest.raises(
-        WeightFileError, match="many-langs: ELMo.* has no such language. Name one as many-langs/CODE"
-    ):
+    with pytest.raises(WeightFileError, match="many-langs: ELMo.* has no such language. Name one as many-langs/CODE"):
         resolve("many-langs")
     with pytest.raises(WeightFileError, match="german: no address of this model is known. Get its"):
         resolve("german")

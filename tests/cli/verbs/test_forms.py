@@ -16,7 +16,7 @@ REFUSED = {
     "words.json": (json.dumps(["the", "bank"], indent=1), "is a flat list of words"),
     "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "squad.json:1: not valid JSON"),
     "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\n\n", "p.fasta:3: the protein 'P2' has no letters"),
-    "withheld.conllu": ("".join(f"{i}\t_\t_" + "\t_" * 7 + "\n" for i in (1, 2, 3)), "treebank without its text"),
+    "withheld.conllu": ("".join(f"{i}\t_\t_" + "\t_" * 7 + "\n" for i in (1, 2, 3)), "Of a treebank with"),
     "ragged.conll": ("the DT\nbank\n", "ragged.conll:2: has one column"),
     "mac.txt": ("the bank .\rthe bank .\r", "has a carriage return"),
     "table.parquet": ("PAR1", "it isn't a Parquet file"),

@@ -126,7 +126,9 @@ def test_another_vocabulary_is_an_error_with_the_command(model, tmp_path):
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "wrong")
-    with pytest.raises(ConfigError, match=f"has other words than the softmax of .*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
+    with pytest.raises(
+        ConfigError, match=f"has other words than the softmax of .*elmo prepare TEXT --vocabulary {model}/vocab.txt"
+    ):
         train(TrainingData.open(tmp_path / "wrong"), tmp_path / "run", RECIPE, model=model)
     prepare([text], tmp_path / "short", CorpusSettings(vocabulary=model / "vocab.txt", max_characters_per_token=20))
     with pytest.raises(ConfigError, match="keeps 20 characters of each, .* reads 50.*--max-characters-per-token 50"):
