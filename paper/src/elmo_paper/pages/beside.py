@@ -40,7 +40,8 @@ def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
         record = folders.analysis("minilm/senses")
         first, *cells = [_sense(record, encoder) for encoder in ("", BILM, TITLES["minilm"])]
         train, words = record["data"]["train"]["file"].split(".")[0], sum(record["sets"].values())
-        yield f"| {_SEMCOR.format(first.split(',')[0])} | {train} / {words:,} words | {' | '.join(cells)} | {_link('senses')} |"
+        what = _SEMCOR.format(first.partition(",")[0])
+        yield f"| {what} | {train} / {words:,} words | {' | '.join(cells)} | {_link('senses')} |"
     record = folders.analysis("minilm/two-senses")
     cells = [_most(record, encoder) for encoder in ("small-en", "minilm")]
     yield f"| {_SENSES} | - / {sum(record['sets'].values())} uses | {' | '.join(cells)} | {_link('two-senses')} |"
