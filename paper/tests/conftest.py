@@ -1,6 +1,7 @@
 """What the laboratory's tests start from: the library's fixtures, its checks of shapes, and outcomes of trainings that
 never were: what comes out of them can be computed by hand."""
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +80,17 @@ def _resampled(outcome: Outcome, units: int) -> Outcome:
     resampled = {name: outcome.scored(name).scores + noise for name in data}
     every = dict.fromkeys(data, units)
     return replace(outcome, resampled=resampled, num_units=every, effective_units=every)
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    """A file of 40 sentences in columns."""
+    chance = random.Random(0)
+    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
+    sentences = ["\n".join(chance.choices(words, k=chance.randrange(1, 6))) for _ in range(39)]
+    path = tmp_path / "data.conll"
+    path.write_text("\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"]) + "\n", encoding="utf-8")
+    return path
 
 
 @pytest.fixture

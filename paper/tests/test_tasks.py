@@ -1,7 +1,6 @@
 """Tasks on the systems that ELMo was compared with, found by their entry points."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,6 @@ from elmo_paper.cli.main import main as paper
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 SMALL = ["--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--batch-size", "8", "--dropout", "0.1"]
-
-
-@pytest.fixture
-def data(tmp_path) -> Path:
-    """A file of 40 sentences."""
-    chance = random.Random(0)
-    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
-    sentences = ["\n".join(chance.choice(words) for _ in range(chance.randrange(1, 6))) for _ in range(40)]
-    path = tmp_path / "data.conll"
-    path.write_text("\n\n".join([*sentences, "the O\nBank B-LOC"]) + "\n", encoding="utf-8")
-    return path
 
 
 def context2vec_folder(tmp_path: Path, data: Path) -> Path:

@@ -149,14 +149,14 @@ def skip_without_what_it_needs(script: str, request: pytest.FixtureRequest) -> N
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_runs_and_its_record_says_what_was_measured(script: str, run, files: Path, request) -> None:
+def test_a_script_runs_and_its_record_says_what_was_measured(script, run, files, request):
     skip_without_what_it_needs(script, request)
     flags, *said = SCRIPTS[script]
     record = run(script, *shlex.split(flags.replace("{}", str(files))))
     assert [words for words in said if words not in record and words not in record.replace("\n", " ")] == []
 
 
-def test_precision_finds_the_bundled_model_near_float64(run, files: Path) -> None:
+def test_precision_finds_the_bundled_model_near_float64(run, files):
     flags = ["--models", "small-en", "--text", str(files / "text.txt"), "--sentences", "6"]
     record = run("vectors/precision.py", *flags)
     assert "none. Numbers' own size" in record
@@ -170,19 +170,19 @@ def test_precision_finds_the_bundled_model_near_float64(run, files: Path) -> Non
 
 
 @pytest.mark.parametrize("script", ["vectors/allennlp_speed.py", "faults/ranks.py"])
-def test_what_takes_long_or_needs_another_library_finds_what_it_imports(script: str) -> None:
+def test_what_takes_long_or_needs_another_library_finds_what_it_imports(script):
     command = [sys.executable, f"benchmarks/{script}", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=240)
     assert shown.returncode == 0, shown.stderr
     assert f"python benchmarks/{script}" in shown.stdout
 
 
-def test_the_worker_of_the_engines_table_ends_with_its_input() -> None:
+def test_the_worker_of_the_engines_table_ends_with_its_input():
     command = [sys.executable, "benchmarks/vectors/engine_worker.py"]
     ended = subprocess.run(command, input="", capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=240)
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
 
 
-def test_every_script_of_faults_is_run() -> None:
+def test_every_script_of_faults_is_run():
     run = {script.removeprefix("faults/") for script in SCRIPTS if script.startswith("faults/")}
     assert {path.name for path in (ROOT / "benchmarks" / "faults").glob("*.py")} == run | OTHER_FAULTS

@@ -177,12 +177,6 @@ def test_a_reader_that_has_enough_ends_the_command_quietly():
     assert (process.wait(), told) == (0, b"")
 
 
-def test_it_runs_as_a_module_and_ends_with_the_code():
-    result = subprocess.run([sys.executable, "-m", "elmo", "nonsense"], capture_output=True, text=True, env=ENVIRONMENT)
-    assert result.returncode == 2
-    assert "there is no verb 'nonsense'" in result.stderr
-
-
 def test_the_command_is_installed_under_its_name():
     assert 'elmo = "elmo.cli.main:main"' in (SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert command_line.main is main

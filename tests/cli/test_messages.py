@@ -14,7 +14,6 @@ import elmo
 from elmo.cli.main import VERBS
 from elmo.cli.verbs.pretrain import Machine
 from elmo.cli.verbs.task.train import Train
-from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write
 
 RUNNER = """
@@ -179,7 +178,7 @@ def _arguments(line: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_can_not_work_ends_with_its_message(case: str, outcomes: dict, folder: Path) -> None:
+def test_what_can_not_work_ends_with_its_message(case, outcomes, folder):
     if case.startswith(("train: no", "pretrain:", "finetune:")):
         pytest.importorskip("torch")
     code, message = outcomes[case]
@@ -188,7 +187,7 @@ def test_what_can_not_work_ends_with_its_message(case: str, outcomes: dict, fold
     assert "Traceback" not in message and "ImportError" not in message
 
 
-def test_every_verb_that_takes_long_can_be_quiet() -> None:
+def test_every_verb_that_takes_long_can_be_quiet():
     short = {"models", "inspect", "substitutes", "doctor"}
     of_actions = {"task": Train, "pretrain": Machine, "finetune": Machine}
     for verb in set(VERBS) - short:
@@ -196,7 +195,7 @@ def test_every_verb_that_takes_long_can_be_quiet() -> None:
         assert "quiet" in {field.name for field in fields(arguments)}, verb
 
 
-def test_a_right_command_passes(model_folder: Path, language_model: Checkpoint, tmp_path: Path) -> None:
+def test_a_right_command_passes(model_folder, language_model, tmp_path):
     """The checks refuse nothing that works: force over an existing model, and one layer of all."""
     write(language_model, tmp_path / "other")
     from elmo.cli.main import main

@@ -42,15 +42,13 @@ def model(request: pytest.FixtureRequest, trainer: Trainer, on_engine) -> Langua
     return made(trainer.bilm, trainer.head)
 
 
-def test_each_prediction_equals_brute_force(trainer: Trainer, model: LanguageModel) -> None:
+def test_each_prediction_equals_brute_force(trainer, model):
     for sentence, score in zip(SENTENCES, scores(model, SENTENCES), strict=True):
         for direction, expected in _brute_force(trainer, sentence).items():
             assert score.nats[direction].tolist() == pytest.approx(expected, abs=1e-4)
 
 
-def test_perplexity_counts_every_token_once_whatever_the_batches(
-    trainer: Trainer, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_perplexity_counts_every_token_once_whatever_the_batches(trainer, model, monkeypatch):
     expected = [_brute_force(trainer, sentence) for sentence in SENTENCES]
     for max_tokens in (1, 12, 4096):
         monkeypatch.setattr("elmo.lm.perplexity._BATCH_TOKENS", max_tokens)
@@ -62,12 +60,12 @@ def test_perplexity_counts_every_token_once_whatever_the_batches(
         assert found.of("mean") == pytest.approx(math.sqrt(found.of("forward") * found.of("backward")), rel=1e-9)
 
 
-def test_a_state_that_does_not_exist_is_refused(model: LanguageModel) -> None:
+def test_a_state_that_does_not_exist_is_refused(model):
     with pytest.raises(ConfigError, match=r"state must be one of 'zero', 'carry' .got 'Carry'."):
         evaluate(model, SENTENCES, state="Carry")
 
 
-def test_a_text_without_sentences_is_an_error(model: LanguageModel) -> None:
+def test_a_text_without_sentences_is_an_error(model):
     with pytest.raises(TextError, match="there is no sentence to evaluate"):
         evaluate(model, [[]])
 
@@ -95,9 +93,7 @@ def _carried_brute_force(trainer: Trainer, direction: str, rows: list[list[list[
 
 
 @pytest.mark.parametrize("max_tokens", [1, 5, 4096])
-def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
-    trainer: Trainer, model: LanguageModel, max_tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(trainer, model, max_tokens, monkeypatch):
     monkeypatch.setattr("elmo.lm.carried._WINDOW_TOKENS", max_tokens)
     parts = contiguous_parts(SENTENCES, 2)
     assert parts == [SENTENCES[:3], SENTENCES[3:]] or parts == [SENTENCES[:2], SENTENCES[2:]]
@@ -115,7 +111,7 @@ def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
         assert score.nats["backward"].tolist() == pytest.approx(backward[tuple(score.sentence)], abs=1e-4)
 
 
-def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(model: LanguageModel) -> None:
+def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(model):
     carried = evaluate(model, [*SENTENCES, []], state="carry")
     zero = evaluate(model, SENTENCES)
     assert carried.num_predictions == zero.num_predictions
@@ -126,7 +122,7 @@ def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(m
         evaluate(model, [], state="carry")
 
 
-def test_rows_pull_sentences_as_the_specification_tells(bilm_tf) -> None:
+def test_rows_pull_sentences_as_the_specification_tells(bilm_tf):
     # One row, "a b c" and "d": (c S d) -> (</S> d </S>) in 6.2, so six predictions and nothing dropped.
     assert bilm_tf.fill_rows([4, 2], 1) == ([[0, 1]], 6)
     # Two rows, each sentence of two words: the third sentence goes to the row that is free first, the first one.
@@ -136,9 +132,7 @@ def test_rows_pull_sentences_as_the_specification_tells(bilm_tf) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
-def test_the_protocol_of_bilm_tf_equals_its_steps(
-    trainer: Trainer, model: LanguageModel, batch_size: int, bilm_tf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_protocol_of_bilm_tf_equals_its_steps(trainer, model, batch_size, bilm_tf, monkeypatch):
     monkeypatch.setattr("elmo.lm.carried._WINDOW_TOKENS", 4)
     text = [*SENTENCES, [], ["the", "cat"], ["a", "dog", "sat"]]
     found = bilm_tf.evaluate_like_bilm_tf(model, text, batch_size=batch_size)
@@ -174,14 +168,14 @@ def _bilm_tf_steps(trainer: Trainer, direction: str, text: list[list[str]], batc
         return [sum(row[step] for row in nats) / batch_size for step in range(steps)]
 
 
-def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model: LanguageModel, bilm_tf) -> None:
+def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model, bilm_tf):
     with pytest.raises(TextError, match="the text has 4 sentences, but 256 rows need one each.*--batch-size 2"):
         bilm_tf.evaluate_like_bilm_tf(model, SENTENCES)
     with pytest.raises(ConfigError, match="batch_size must be at least 1 .got 0"):
         bilm_tf.evaluate_like_bilm_tf(model, SENTENCES, batch_size=0)
 
 
-def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer, model: LanguageModel) -> None:
+def test_tokens_have_their_scores_in_the_order_of_the_text(trainer, model):
     score = list(scores(model, SENTENCES))[2]
     expected = _brute_force(trainer, SENTENCES[2])
     values = score.to_dict()
@@ -195,9 +189,7 @@ def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer, mod
     assert values["backward_boundary"] == pytest.approx(expected["backward"][-1], abs=1e-4)
 
 
-def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
-    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_vocabulary_goes_through_few_targets_at_a_time(trainer, monkeypatch):
     model = TorchLanguageModel(trainer.bilm, trainer.head)
     expected = evaluate(model, SENTENCES)
     monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 1)
@@ -208,7 +200,7 @@ def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
     assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)
 
 
-def test_the_script_of_bilm_tfs_protocol_prints_its_figures(bilm_tf, tmp_path, capsys) -> None:
+def test_the_script_of_bilm_tfs_protocol_prints_its_figures(bilm_tf, tmp_path, capsys):
     (tmp_path / "text.txt").write_text("the bank was steep .\n\nthe bank\n", encoding="utf-8")
     assert bilm_tf.main(["small-en", str(tmp_path / "text.txt"), "--batch-size", "1"]) == 0
     found = json.loads(capsys.readouterr().out)

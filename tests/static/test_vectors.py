@@ -49,11 +49,19 @@ def written(tmp_path, content, name="vectors.txt"):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_gives_the_same_words_and_numbers(tmp_path, layout):
-    found = read_static_vectors(written(tmp_path, LAYOUTS[layout]))
-    assert list(found.words) == WORDS
-    assert found.vectors.dtype == np.float32
-    np.testing.assert_array_equal(found.vectors, VECTORS)
+def test_every_layout_gives_the_same_words_and_numbers_of_all_wanted_and_first_words(tmp_path, layout):
+    path = written(tmp_path, LAYOUTS[layout])
+    for asked, places in (
+        ({}, range(5)),
+        ({"words": ["THE", "서울", "zebra"]}, [0, 2]),
+        ({"words": []}, []),
+        ({"max_words": 2}, [0, 1]),
+        ({"max_words": 2, "words": ["A/B", "Café"]}, [0, 1, 3]),
+    ):
+        found = read_static_vectors(path, **asked)
+        assert found.words == tuple(WORDS[place] for place in places)
+        assert (found.vectors.dtype, found.dim) == (np.float32, 4)
+        np.testing.assert_array_equal(found.vectors, VECTORS[list(places)])
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
@@ -67,25 +75,6 @@ def test_zstandard_is_unpacked(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     packed = pyarrow.compress(LAYOUTS["GloVe"], codec="zstd", asbytes=True)
     assert read_static_vectors(written(tmp_path, packed, "v.zst")).words == tuple(WORDS)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_only_the_wanted_words_and_their_lower_case_are_kept(tmp_path, layout):
-    path = written(tmp_path, LAYOUTS[layout])
-    found = read_static_vectors(path, words=["THE", "서울", "zebra"])
-    assert found.words == ("the", "서울")
-    np.testing.assert_array_equal(found.vectors, VECTORS[[0, 2]])
-    none = read_static_vectors(path, words=[])
-    assert (len(none), none.dim) == (0, 4)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_first_words_are_enough_if_asked(tmp_path, layout):
-    path = written(tmp_path, LAYOUTS[layout])
-    assert read_static_vectors(path, max_words=2).words == ("the", "Café")
-    found = read_static_vectors(path, max_words=2, words=["A/B", "Café"])
-    assert found.words == ("the", "Café", "a/b")
-    np.testing.assert_array_equal(found.vectors, VECTORS[[0, 1, 3]])
 
 
 # In NFD; of letters that NFC takes apart (Hindi) or replaces (hanja); marks in another order; partly composed.

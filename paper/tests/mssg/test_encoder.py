@@ -3,13 +3,10 @@
 import dataclasses
 
 import numpy as np
-import pytest
 
 from elmo.cli.main import main
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.tokens.frozen_layers import find_encoder
 from elmo_paper.mssg.encoder import MSSGEncoder
 from elmo_paper.mssg.senses import SenseVectors, write_sense_vectors
 
@@ -43,14 +40,6 @@ def test_other_vectors_have_another_hash():
     found = [MSSGEncoder(SENSES), MSSGEncoder(SENSES, window=3), MSSGEncoder(maxout), MSSGEncoder(changed)]
     assert len({encoder.model_hash for encoder in found}) == 4
     assert MSSGEncoder(SENSES).model_hash == found[0].model_hash
-
-
-def test_tasks_find_it_by_name(tmp_path):
-    write_sense_vectors(tmp_path / "senses.txt", SENSES)
-    found = find_encoder("mssg", str(tmp_path / "senses.txt"), device="cpu")
-    assert found.model_hash == MSSGEncoder(SENSES).model_hash
-    with pytest.raises(ConfigError, match="no default model"):
-        find_encoder("mssg", "", device="cpu")
 
 
 def test_a_task_whose_words_it_does_not_know_is_refused_before_anything_is_written(tmp_path, capsys):

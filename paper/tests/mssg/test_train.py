@@ -147,12 +147,6 @@ def test_an_artificial_homograph_is_split(tmp_path, changes):
     assert len(senses.rows("은행")) >= 2 and len(senses.rows("돈1")) == 1
 
 
-def test_no_cosine_is_below_minus_one_so_every_word_has_one_sense(tmp_path):
-    settings = dataclasses.replace(SMALL, new_sense_below=-1.0)
-    trained = train_mssg(corpus_of(tmp_path, random_text(sentences=300)), settings)
-    assert len(trained.senses.vectors) == len(trained.senses.static)
-
-
 def test_senses_that_nothing_chose_are_left_out_and_the_most_frequent_comes_first():
     settings = dataclasses.replace(SMALL, senses=4, sense_words=1)
     tables = SenseTables.begun(2, settings, np.random.default_rng(0))

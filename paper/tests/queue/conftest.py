@@ -1,6 +1,5 @@
 """A queue of two small tasks."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -38,18 +37,13 @@ minutes = { baseline = 1, elmo = 1 }
 
 
 @pytest.fixture
-def place(tmp_path: Path, tiny_bilm) -> Path:
+def place(tmp_path: Path, data: Path, tiny_bilm) -> Path:
     """A plan of two tasks with their data, a model and static vectors."""
-    chance = random.Random(0)
-    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
-    sentences = ["\n".join(chance.choices(words, k=4)) for _ in range(40)]
     (tmp_path / "data" / "towns").mkdir(parents=True)
     for part in ("train", "dev"):
-        text = "\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"])
-        (tmp_path / "data" / "towns" / f"{part}.conll").write_text(text + "\n")
+        (tmp_path / "data" / "towns" / f"{part}.conll").write_text(data.read_text())
     (tmp_path / "data" / "films").mkdir()
-    lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
-    (tmp_path / "data" / "films" / "train.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "data" / "films" / "train.tsv").write_text("0\ta bad film\n1\ta good film\n" * 10)
     (tmp_path / "vectors.txt").write_text(
         "".join(f"{word} 1 0\n" for word in ("the", "saw", "Anna", "a", "bad", "film"))
     )

@@ -52,15 +52,11 @@ def test_the_record_has_the_perplexities_of_both_models_and_the_counts_of_each_s
     assert record["verdict"] == "agrees"
 
 
-def test_what_is_done_is_not_done_again(run, place: Path):
+def test_what_is_done_is_not_done_again_and_trainings_of_other_data_or_models_are_not_taken(run, place: Path, capsys):
     assert run("--seeds", "1") == 0
     written = {path: path.stat().st_mtime_ns for path in (place / "out" / "ner" / "seed-1").rglob("*.safetensors")}
     assert run("--seeds", "1") == 0
     assert {path: path.stat().st_mtime_ns for path in written} == written
-
-
-def test_trainings_of_other_data_or_of_another_model_are_not_taken(run, place: Path, capsys):
-    assert run("--seeds", "1") == 0
     path = place / "data" / "towns" / "train.conll"
     text = path.read_text()
     path.write_text(text + "\nOslo B-LOC\n")

@@ -17,9 +17,14 @@ def command(model_folder, tmp_path, monkeypatch) -> list[str]:
     return ["explore", "--model", str(model_folder), "--text", str(tmp_path / "text.txt"), "--quiet", "--export"]
 
 
-def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
-    command = [*command, str(tmp_path / "page"), "--publish-text"]
+def test_a_page_is_exported_into_a_new_folder_with_a_text_of_ones_own_only_if_one_says_so(command, tmp_path, capsys):
+    command = [*command, str(tmp_path / "page")]
+    assert main(command) == 2
+    assert "every visitor could read it. Add --publish-text" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
+    command.append("--publish-text")
     assert main(command) == 0
+    assert (tmp_path / "page/model/text.txt").read_text("utf-8").startswith("the bank was steep\nthe bank lent money\n")
     assert capsys.readouterr().out == f"{tmp_path / 'page' / 'index.html'}\n"
     assert {it.name for it in (tmp_path / "page").iterdir()} == {"index.html", "elmo", "model", "SOURCES.tsv"}
     assert main(command) == 2
@@ -35,14 +40,6 @@ def test_a_page_is_exported_as_one_file(command, tmp_path, capsys):
     assert 'id="file model/model.safetensors"' in page and "connect-src" not in page.partition("</head>")[0]
     assert main(command) == 2
     assert "exists already" in capsys.readouterr().err
-
-
-def test_a_text_of_ones_own_is_published_only_if_one_says_so(command, tmp_path, capsys):
-    assert main([*command, str(tmp_path / "page")]) == 2
-    assert "every visitor could read it. Add --publish-text" in capsys.readouterr().err
-    assert not (tmp_path / "page").exists()
-    assert main([*command, str(tmp_path / "page"), "--publish-text"]) == 0
-    assert (tmp_path / "page/model/text.txt").read_text("utf-8").startswith("the bank was steep\nthe bank lent money\n")
 
 
 def test_a_model_is_called_like_its_folder_however_that_is_written(command, model_folder, tmp_path, monkeypatch):

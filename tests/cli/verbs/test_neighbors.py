@@ -43,13 +43,6 @@ def test_an_index_knows_its_model_from_any_folder(model_folder, tmp_path, monkey
     assert neighbors.main([".", "the [bank] is here"]) == 0
 
 
-def test_neighbors_are_shown_for_every_layer(folder, capsys):
-    assert neighbors.main([str(folder), "the [bank] is here", "--top", "2"]) == 0
-    page = capsys.readouterr().out
-    assert page.startswith("the [bank] is here\n\nlayer 0: the word alone\n")
-    assert "layer 2" in page and "[bank] lent money" in page
-
-
 def test_a_sentence_is_read_as_the_text_was(folder, capsys):
     for form in ("NFC", "NFD"):  # the tokenizer takes 's off composed letters alone
         sentence = unicodedata.normalize(form, "the [bänk] is Zoë's")
@@ -78,11 +71,14 @@ def test_what_can_not_be_searched_is_told(folder, tmp_path):
         neighbors.main([str(folder), "the bank"])
 
 
-def test_a_record_is_written_whole_and_replaced_with_force_alone(folder, tmp_path, capsys):
+def test_neighbors_are_shown_for_every_layer_and_their_record_is_replaced_with_force_alone(folder, tmp_path, capsys):
     out = tmp_path / "out.json"
-    command = [str(folder), "the [bank] is here", "-o", str(out)]
+    command = [str(folder), "the [bank] is here", "--top", "2", "-o", str(out)]
     assert neighbors.main(command) == 0
-    assert "layer 2" in capsys.readouterr().out and json.loads(out.read_text("utf-8"))["analysis"] == "neighbors"
+    page = capsys.readouterr().out
+    assert page.startswith("the [bank] is here\n\nlayer 0: the word alone\n")
+    assert "layer 2" in page and "[bank] lent money" in page
+    assert json.loads(out.read_text("utf-8"))["analysis"] == "neighbors"
     with pytest.raises(OutputError, match="exists"):
         neighbors.main(command)
     assert neighbors.main([*command, "--force"]) == 0

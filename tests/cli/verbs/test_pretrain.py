@@ -89,7 +89,7 @@ def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, c
     ]
 
 
-def test_a_resumed_run_goes_on_with_its_own_settings_bit_for_bit(tmp_path, arguments):
+def test_a_resumed_run_goes_on_with_its_own_settings_bit_for_bit_unless_flags_change_them(tmp_path, arguments):
     data_and_run = arguments[1:]
     assert main([*arguments, "--quiet"]) == 0
     wanted = metrics(tmp_path / "run")
@@ -100,11 +100,7 @@ def test_a_resumed_run_goes_on_with_its_own_settings_bit_for_bit(tmp_path, argum
     assert metrics(tmp_path / "run") == wanted
     assert recipe(tmp_path / "run").cell_size == 12
     assert (tmp_path / "run" / "model").is_dir()
-
-
-def test_flags_beside_resume_change_the_recipe(tmp_path, arguments):
-    assert main([*arguments, "--quiet"]) == 0
-    assert main([*arguments[1:], "--resume", "--quiet", "--max-steps", "6", "--learning-rate", "0.01"]) == 0
+    assert main([*data_and_run, "--resume", "--quiet", "--max-steps", "6", "--learning-rate", "0.01"]) == 0
     last = [line for line in metrics(tmp_path / "run") if "learning_rate" in line][-1]
     assert (last["step"], last["learning_rate"]) == (6, 0.01)
 

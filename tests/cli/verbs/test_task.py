@@ -90,7 +90,7 @@ def test_from_a_file_to_predictions_with_two_commands(tmp_path, data, capsys):
     assert [line.split(" ")[0] for line in lines] == ["Anna", "saw", "Rome", "", "", "the", "Bank", ""]
 
 
-def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, capsys):
+def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, data, capsys):
     assert train("run", "--seeds", "1", "2", "--json") == 0
     run = tmp_path / "run"
     scores = json.loads((run / "scores.json").read_text())
@@ -111,6 +111,10 @@ def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, capsys):
     assert len(first) == 3
     best = run / f"seed-{scores['best_seed']}" / "model" / "model.safetensors"
     assert (run / "model" / "model.safetensors").read_bytes() == best.read_bytes()
+    exact = scores["per_seed"][scores["seeds"].index(scores["best_seed"])]["test"]["f1"]
+    for dtype in ("float32", "bfloat16", "int8", "auto"):
+        assert main(["task", "evaluate", str(run), str(data), "--json", "--dtype", dtype]) == 0
+        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(exact, abs=0 if dtype == "float32" else 10)
 
 
 def test_the_scores_are_a_table_and_predictions_are_not_overwritten(tagger, tmp_path, data, capsys):
@@ -120,14 +124,6 @@ def test_the_scores_are_a_table_and_predictions_are_not_overwritten(tagger, tmp_
     assert [line.split()[0] for line in table] == ["all", "LOC", "PER"]
     assert main(arguments) == 2
     assert "--force" in capsys.readouterr().err
-
-
-def test_a_trained_model_reads_with_rounded_products_too(train, tmp_path, data, capsys):
-    assert train("run") == 0
-    exact = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
-    for dtype in ("bfloat16", "int8", "auto"):
-        assert main(["task", "evaluate", str(tmp_path / "run"), str(data), "--json", "--dtype", dtype]) == 0
-        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(exact["f1"], abs=10)
 
 
 def test_the_same_command_gives_the_same_result_and_a_shared_cache_is_used(train, tmp_path):
@@ -192,9 +188,15 @@ def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, c
     assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
 
 
-def test_seeds_are_added_by_resuming(train, tmp_path):
+def test_seeds_are_added_by_resuming_but_not_while_another_run_is_under_way(train, tmp_path, capsys, monkeypatch):
     assert train("run") == 0
     first = (tmp_path / "run" / "seed-1" / "model" / "model.safetensors").stat().st_mtime_ns
+    if folder_lock.fcntl is not None:
+        monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
+        with folder_lock.locked(tmp_path / "run", "run"):
+            assert train("run", "--resume", "--seeds", "1", "3") == 2
+        assert "another 'elmo task train' or 'elmo-paper reproduce' is at work there" in capsys.readouterr().err
+        assert not (tmp_path / "run" / "seed-3").exists()
     assert train("run", "--resume", "--seeds", "1", "3") == 0
     assert (tmp_path / "run" / "seed-1" / "model" / "model.safetensors").stat().st_mtime_ns == first
     assert json.loads((tmp_path / "run" / "scores.json").read_text())["seeds"] == [1, 3]
@@ -247,16 +249,6 @@ def test_data_that_can_be_read_only_once_is_refused(tmp_path, data, capsys, opti
     assert main([*command, option, str(tmp_path / "pipe")]) == 2
     assert f"{tmp_path / 'pipe'} can be read only once" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")
-def test_a_run_under_way_is_left_alone(train, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
-    assert train("run") == 0
-    with folder_lock.locked(tmp_path / "run", "run"):
-        assert train("run", "--resume", "--seeds", "1", "2") == 2
-    assert "another 'elmo task train' or 'elmo-paper reproduce' is at work there" in capsys.readouterr().err
-    assert not (tmp_path / "run" / "seed-2").exists()
 
 
 def test_the_same_command_resumes_also_with_switches(train, tmp_path):

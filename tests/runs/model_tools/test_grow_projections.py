@@ -6,22 +6,12 @@ import torch
 from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
-from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 
 
-@pytest.fixture
-def old(tmp_path, tiny_bilm):
-    """The folder of a model that predicts "a" and "b"."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        softmax = {"weight": torch.randn(5, 8).numpy(), "bias": torch.randn(5).numpy()}
-    write(tiny_bilm.to_checkpoint(vocabulary=[*SPECIAL_WORDS, "a", "b"], softmax=softmax), tmp_path / "old")
-    return tmp_path / "old"
-
-
 def test_predictions_stay_and_vectors_keep_their_old_dimensions(script, tmp_path, old):
+    write(old, old := tmp_path / "old")
     assert script.main([str(old), str(tmp_path / "new"), "--projection-size", "11"]) == 0
     before, after = formats.read(old), formats.read(tmp_path / "new")
     assert (before.config.projection_size, after.config.projection_size) == (8, 11)
@@ -37,6 +27,7 @@ def test_predictions_stay_and_vectors_keep_their_old_dimensions(script, tmp_path
 
 
 def test_what_can_not_grow_is_refused(script, tmp_path, old, tiny_bilm, capsys):
+    write(old, old := tmp_path / "old")
     assert script.main([str(old), str(tmp_path / "new"), "--projection-size", "8"]) == 2
     assert "is no growth: the model has 8" in capsys.readouterr().err
     cells = str(formats.read(old).config.cell_size)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
@@ -12,15 +11,6 @@ from elmo.lm.perplexity import evaluate
 from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
-
-
-@pytest.fixture
-def old(tiny_bilm):
-    """Predicts "a" and "b"."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
-        softmax = {"weight": torch.randn(5, 8).numpy(), "bias": torch.randn(5).numpy()}
-    return tiny_bilm.to_checkpoint(vocabulary=[*SPECIAL_WORDS, "a", "b"], softmax=softmax)
 
 
 @pytest.fixture

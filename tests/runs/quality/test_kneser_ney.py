@@ -184,20 +184,16 @@ def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(script, files, capsy
         assert nats / 7 == pytest.approx(test["nats_per_token"][direction], rel=1e-12)
 
 
-def test_a_vocabulary_without_the_specials_in_front_is_refused(script, files, capsys):
-    (files / "vocab.txt").write_text("a\nb\n<UNK>\n", encoding="utf-8")
-    assert script.main(command(files)) == 2
-    assert "vocab.txt: the first three words must be" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["train.txt.xz", "test.txt"])
-def test_a_text_without_a_sentence_is_refused(script, files, capsys, name):
-    content = b"\n \n"
-    (files / name).write_bytes(lzma.compress(content) if name.endswith("xz") else content)
-    assert script.main(command(files)) == 2
-    assert "no sentence found" in capsys.readouterr().err
-
-
-def test_an_order_below_1_is_refused(script, files, capsys):
-    assert script.main(command(files, "--order", "0")) == 2
-    assert "order is 0" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("name", "content", "flags", "message"),
+    [
+        ("vocab.txt", b"a\nb\n<UNK>\n", [], "vocab.txt: the first three words must be"),
+        ("train.txt.xz", lzma.compress(b"\n \n"), [], "no sentence found"),
+        ("test.txt", b"\n \n", [], "no sentence found"),
+        ("test.txt", b"a\n", ["--order", "0"], "order is 0"),
+    ],
+)
+def test_what_gives_no_model_is_refused(script, files, capsys, name, content, flags, message):
+    (files / name).write_bytes(content)
+    assert script.main(command(files, *flags)) == 2
+    assert message in capsys.readouterr().err

@@ -45,22 +45,15 @@ def test_each_source_of_vectors_has_a_line(files):
     assert all(float(score) > 90 for line in lines for score in line[2:])
 
 
-def test_a_bad_file_is_told(files):
-    (files / "dev").write_text("pos\n")
-    found = probe(files, "--static", str(files / "known.txt"))
-    assert found.returncode == 2
-    assert "dev:1: has 1 tab-separated columns" in found.stderr
-    assert "Traceback" not in found.stderr
-
-
 @pytest.mark.parametrize(
     ("part", "content", "message"),
     [
+        ("dev", "pos\n", "dev:1: has 1 tab-separated columns"),
         ("train", "pos\ta good film\n", "the training data have one label, 'pos', so nothing can be learned"),
         ("test", "pos\ta good film\nodd\ta film\n", "test:2: the label 'odd' isn't one of the training data's"),
     ],
 )
-def test_labels_that_nothing_can_find_are_told(files, part, content, message):
+def test_what_nothing_can_be_learned_from_is_told(files, part, content, message):
     (files / part).write_text(content)
     found = probe(files, "--static", str(files / "known.txt"))
     assert (found.returncode, "Traceback" in found.stderr) == (2, False)

@@ -34,10 +34,12 @@ def test_a_column_that_is_named_comes_first(tmp_path):
         tokens(tmp_path / "alone.conll")
 
 
-@pytest.mark.parametrize("text", ["Anna lives .\n", '{"text": "Anna lives ."}\n'])
-def test_what_has_no_columns_is_read_as_ever(tmp_path, text):
+@pytest.mark.parametrize("text", ["Anna lives .\n", '{"text": "Anna lives ."}\n', COLUMNS])
+def test_what_has_no_columns_is_read_as_ever_and_a_stream_as_a_file(tmp_path, monkeypatch, text):
     (tmp_path / "file").write_text(text)
-    assert tokens(tmp_path / "file") == [["Anna", "lives", "."]]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    for path in (tmp_path / "file", "-")[: 1 if "{" in text else 2]:
+        assert tokens(path)[0] == ["Anna", "lives", "."][: 2 if text == COLUMNS else 3]
 
 
 @pytest.mark.parametrize("column", [1, 2])
@@ -47,14 +49,6 @@ def test_of_a_treebank_the_forms_are_read(tmp_path, column):
     assert tokens(tmp_path / "file.conllu", settings=settings) == [["Anna"]]
     lemmas = with_table(TASK.settings(), {"token_column": 3}, "here")
     assert tokens(tmp_path / "file.conllu", settings=lemmas)[0] == ["anna"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [(COLUMNS, ["Anna", "lives"]), ("Anna lives .\n", ["Anna", "lives", "."])]
-)
-def test_a_stream_is_read_alike(monkeypatch, text, expected):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
-    assert tokens("-")[0] == expected
 
 
 def test_what_is_written_is_scored_wherever_the_tags_were(tmp_path):

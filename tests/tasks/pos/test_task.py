@@ -34,12 +34,9 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def train(*flags, run="run"):
-    return main(["task", "train", "pos", "--train", "train.conllu", "-o", run, *SMALL, *flags])
-
-
-def test_a_run_is_scored_beside_the_rule_and_predicts_in_the_form_of_its_input(place, capsys):
-    assert train("--dev", "dev.conllu", "--test", "test.conllu", "--json") == 0
+def test_a_run_is_scored_beside_the_rule_and_predicts_in_the_form_of_its_input(place, capsys, monkeypatch):
+    files = ["--train", "train.conllu", "--dev", "dev.conllu", "--test", "test.conllu", "-o", "run"]
+    assert main(["task", "train", "pos", *files, *SMALL, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     test = summary["per_seed"][0]["test"]
     assert (test["tokens"], test["unknown"], summary["metric"]) == (151, 1, "accuracy")
@@ -48,11 +45,7 @@ def test_a_run_is_scored_beside_the_rule_and_predicts_in_the_form_of_its_input(p
     assert rule["scores"]["test"]["unknown"] == 1
     assert main(["task", "predict", "run", "test.conllu", "--quiet"]) == 0
     assert capsys.readouterr().out == (place / "run/seed-1/test.predictions").read_text()
-
-
-def test_text_is_tagged_line_by_line(place, capsys, monkeypatch):
-    assert train() == 0
-    capsys.readouterr()
+    # Text is tagged line by line.
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat sees\n\na dog\n"), encoding="utf-8"))
     assert main(["task", "predict", "run", "-", "--tokenizer", "whitespace", "--quiet"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]

@@ -20,18 +20,19 @@ def test_rounded_products_are_near_the_exact_ones_and_no_copies_of_them(tiny_bil
     assert torch.equal(rounded.mask, exact.mask)
 
 
-def test_only_exact_layers_are_remembered(tiny_bilm, tmp_path):
-    with pytest.raises(ConfigError, match="dtype 'int8'.* holds exact layers"):
-        FrozenLayers(Embedder(tiny_bilm, keep_boundaries=True, dtype="int8"), cache=tmp_path)
-
-
-@pytest.mark.parametrize("state", ["carry", "warm"])
-def test_only_layers_that_start_from_zeros_are_remembered(tiny_bilm, tmp_path, state):
-    embedder = Embedder(tiny_bilm, keep_boundaries=True)
-    warm_state = embedder.warm_up(SENTENCES[:1])
-    other = Embedder(tiny_bilm, keep_boundaries=True, state=state, warm_state=warm_state)
-    with pytest.raises(ConfigError, match=f"state '{state}'"):
-        FrozenLayers(other, cache=tmp_path)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dtype": "int8"}, "dtype 'int8'.* holds exact layers"),
+        ({"state": "carry"}, "state 'carry'"),
+        ({"state": "warm"}, "state 'warm'"),
+    ],
+)
+def test_only_exact_layers_that_start_from_zeros_are_remembered(tiny_bilm, tmp_path, changes, message):
+    warm_state = Embedder(tiny_bilm, keep_boundaries=True).warm_up(SENTENCES[:1])
+    embedder = Embedder(tiny_bilm, keep_boundaries=True, warm_state=warm_state, **changes)
+    with pytest.raises(ConfigError, match=message):
+        FrozenLayers(embedder, cache=tmp_path)
 
 
 class Lengths:

@@ -57,13 +57,10 @@ def cove_folder(folder: Path) -> Path:
 def commands(model_folder: Path, treebank: Path, corpus: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
-    words = [
-        f"{word} 2\n1 0\n1 {place}\n0 1\n{place} 1\n1 1\n" for place, word in enumerate(("bank", "a", "b", "play"))
-    ]
-    (folder / "senses.txt").write_text("4 2 2 0\n" + "".join(words))
-    if not (folder / "context2vec").exists():
-        learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
-        assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
+    senses = [f"{word} 2\n1 0\n1 {n}\n0 1\n{n} 1\n1 1\n" for n, word in enumerate(("bank", "a", "b", "play"))]
+    (folder / "senses.txt").write_text("4 2 2 0\n" + "".join(senses))
+    learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
+    assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
     files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random", "--forward"]
     files += ["--encoder", f"context2vec={folder / 'context2vec'}", f"cove={cove_folder(folder / 'cove')}"]
     files += [f"mssg={folder / 'senses.txt'}"]
@@ -81,18 +78,8 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     name, model_folder, treebank, play_corpus, tmp_path, capsys
 ):
     out, figure = tmp_path / "out.json", tmp_path / "out.svg"
-    assert (
-        main(
-            [
-                name,
-                *commands(model_folder, treebank, play_corpus(tmp_path, "play"), tmp_path)[name],
-                "-o",
-                str(out),
-                "--quiet",
-            ]
-        )
-        == 0
-    )
+    command = commands(model_folder, treebank, play_corpus(tmp_path, "play"), tmp_path)[name]
+    assert main([name, *command, "-o", str(out), "--quiet"]) == 0
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
