@@ -297,7 +297,7 @@ def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
     ("experiment", "flags", "message"),
     [
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
-        ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
+        ("table2", ["--seeds", "1", "1"], "each once (got [1, 1])"),
         ("bilms", ["--bilms", "small-en", "nowhere/model"], "nowhere/model"),
         ("bilms", ["--bilms", "small-en", "."], "holds no model"),
         ("bilms", ["--bilms", "small-en", "cove=nowhere"], "nowhere: "),
