@@ -203,5 +203,5 @@ def test_flags_reach_the_server(process, tmp_path):
     answer = httpx.post(path, json={"input": "the mat."}, headers=headers, trust_env=False, timeout=30)
     assert answer.json()["data"][0]["tokens"] == ["the", "mat."]
     answer = httpx.post(path, json={"input": ["a", "b", "c"]}, headers=headers, trust_env=False)
-    assert "at most 2 are taken at a time" in answer.json()["error"]["message"]
+    assert "more than 2. Send several" in answer.json()["error"]["message"]
     assert httpx.get(f"{place}/health", headers={"Host": "example.com"}, trust_env=False).status_code == 400

@@ -40,8 +40,8 @@ def require_ids(
         ("word", words, rows, config.num_words),
     )
     for (what, ids, shape, known), is_read in zip(needed, (config.has_characters, config.has_words), strict=True):
-        fits = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and [*ids.shape] == shape
-        if is_read and not (fits and 0 <= np.min(ids, initial=0) <= np.max(ids, initial=0) < known):
+        is_array = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and [*ids.shape] == shape
+        if is_read and not (is_array and ids is not None and 0 <= ids.min(initial=0) <= ids.max(initial=0) < known):
             raise ConfigError(
                 f"the {what} ids are {_shown(ids)}, but this model takes integers of shape {tuple(shape)} from 0 to "
                 f"{known - 1}. Make the ids with the model's own TokenMap."
@@ -80,4 +80,4 @@ def checked_rows(
 
 
 def _shown(array: object) -> str:
-    return f"{getattr(array, 'dtype', type(array).__name__)} of shape {np.shape(array)}"
+    return f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', ())}"

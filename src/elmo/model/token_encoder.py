@@ -118,7 +118,9 @@ class TokenEncoder(nn.Module):
             if not rows:
                 continue
             fits = ids is not None and (not width or (ids.shape[-1] == width and ids.dtype not in _NARROW))
-            seen = (int(ids.min()), int(ids.max())) if fits and looks and ids.numel() and has_values(ids) else (0, 0)
+            seen = (0, 0)
+            if ids is not None and fits and looks and ids.numel() and has_values(ids):
+                seen = int(ids.min()), int(ids.max())
             if not (fits and 0 <= seen[0] <= seen[1] < rows):
                 found = None if ids is None else f"{ids.dtype} of shape {tuple(ids.shape)}, {seen[0]} to {seen[1]}"
                 raise ConfigError(

@@ -88,7 +88,8 @@ def saved_config(folder: Path | str, task: AnyTask | None = None) -> SavedConfig
     folder = saved_folder(folder)
     values = read_config(folder / CONFIG_FILE)
     name = values["task"]
-    if name != task.name if task else not is_known(name):
+    is_right = is_known(name) if task is None else task.name == name
+    if not is_right:
         raise ConfigError(
             f"{folder}: is a model of the task {name!r}, which isn't {task.name if task else 'installed'}. Install its "
             "package, or name it with --task package.module:TASK (in Python: load(folder, task=TASK))."

@@ -14,7 +14,7 @@ from elmo.process.text_table import shortened
 
 # Sentences of a stream that are looked at before the first one is given on.
 _LOOKED_AT = 512
-_WORDS_SHOWN = 3
+_WORDS_SHOWN = 30
 _LONGEST_SHOWN = 60
 _ENDS = frozenset(".!?…。！？")
 _SPACES_OF_TEXT = 3
@@ -119,7 +119,7 @@ def refuse_flat_list(sentences: Sequence[Any], name: str, error: type[ElmoError]
     words = [str(word) for word in sentences if word]
     if len(words) < 2 or not all(map(_has_no_space, sentences)):
         return
-    shown = shortened(", ".join(map(repr, words)), _LONGEST_SHOWN)
+    shown = shortened(", ".join(map(repr, words[:_WORDS_SHOWN])), _LONGEST_SHOWN)
     raise error(
         f"{name} is a flat list of words: it could be one sentence or {len(words)} sentences of one word. Pass one "
         f"sentence as [[{shown}]], sentences of one word as [[{words[0]!r:.{_LONGEST_SHOWN}}], ...]."

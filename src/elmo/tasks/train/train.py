@@ -57,8 +57,8 @@ def train(
     task.check_settings(job.settings)
     with stop_flag() as flag, following(progress) as reported:
         with flag.at_once():
-            job.require_free()
             data = read_data(task, job.settings, job.files, reported)
+            job.require_free()
             scored, cache = data.scored(), options.cache or job.run / "cache"
             device = job.settings.fit.device
             frozen = FrozenLayers.of(tokens, device=device, cache=cache, dtype=options.cache_dtype)

@@ -81,6 +81,7 @@ def train(argv: list[str]) -> int:
     settings = chosen_settings(task, arguments, argv[1:], arguments.output / "run.json")
     options = {"seeds": arguments.seeds, "include_bilm": arguments.include_bilm}
     job = arguments.job(task, settings, arguments.output, **options)
+    job.require_free()  # before torch is loaded
     from elmo.tasks.train.train import train
 
     keep_freed_memory()
