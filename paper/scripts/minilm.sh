@@ -2,7 +2,7 @@
 # small-en beside all-MiniLM-L6-v2: the records of docs/beside-a-transformer.md.
 #   [SHARE=1] paper/scripts/minilm.sh OUT DATA
 # DATA has pos/ud-en-ewt, ner/{gum-derived,wnut17,btc-names} and wsd (semcor/semcor.data.xml, eval, sense-inventory.tsv,
-# packed by xz or not, with the keys beside them; one text in 8 was taken of SemCor). Of training and development sentences one in SHARE is
+# packed by xz or not, with the keys beside them; one text in 8 was taken of SemCor) and qa/xquad-en/test.json. Of training and development sentences one in SHARE is
 # taken, evenly (1: all of them); of test sentences one in TEST (1). A record that is there already is kept. The records
 # in paper/records/analysis/minilm were made with the shares that their files are named by. MiniLM reads about as many
 # words in a CPU second as docs says, and embedding is most of the time. Needs: pip install -e 'paper[minilm]'
@@ -60,3 +60,6 @@ senses=("$data"/wsd/eval/{senseval2-amended,senseval3-amended,semeval2013-amende
     elmo-paper wsd --train "$data"/wsd/semcor/semcor*.data.xml* --test "${senses[@]}" \
         --dev "$data/wsd/eval/semeval2007.data.xml" --inventory "$data"/wsd/sense-inventory.tsv* \
         --dtype float32 --encoder minilm -o "$out/senses.json"
+[ -f "$out/search.json" ] ||
+    python "$home/runs/quality/retrieval.py" --data "$data/qa/xquad-en/test.json" --questions 200 --encoder minilm \
+        -o "$out/search.json"

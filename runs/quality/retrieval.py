@@ -308,8 +308,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     texts = [text for data in (chosen_on, *tests) for text in (*data.paragraphs, *data.questions)]
     name = Path(given.model).name
     encoders = encoders_of(embedder, name, given.static, texts)
-    for other, _, files in (one.partition("=") for one in given.encoder):
-        encoders |= encoders_of(find_encoder(other, files, device="cpu"), other, None, texts)
+    named = (one.partition("=") for one in given.encoder)
+    others = {other: find_encoder(other, files, device="cpu") for other, _, files in named}
+    for other, encoder in others.items():
+        encoders |= encoders_of(encoder, other, None, texts)
     systems = Systems(encoders, name)
     chosen = systems.choose(chosen_on)
     sets = []
@@ -325,7 +327,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         described = embedder.describe()
         record = begun(
             "search",
-            encoders={"model": given.model, **{key: described[key] for key in ("model_hash", "dtype")}},
+            encoders={
+                "model": given.model,
+                **{key: described[key] for key in ("model_hash", "dtype")},
+                "encoders": {other: {"hash": encoder.model_hash} for other, encoder in others.items()},
+            },
             data={"data": given.data, "test": given.test, "static": [Path(given.static)] if given.static else []},
             settings={"questions": given.questions, "k1": K1, "b": B, "draws": DRAWS},
             command=["python", "runs/quality/retrieval.py", *sys.argv[1:]],

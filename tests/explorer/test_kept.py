@@ -137,7 +137,7 @@ def test_the_words_of_the_examples_are_in_the_bundled_text(language):
 
 def means_did(use: SimpleNamespace) -> bool:
     """한 is "did" after these words of the bundled text, and "one" everywhere else."""
-    return use.position > 0 and use.tokens[use.position - 1] in {"연기를", "녹아들게", "배경으로", "라고"}
+    return use.position > 0 and use.tokens[use.position - 1] in {"연기를", "역할을", "배경으로", "라고"}
 
 
 def test_in_the_first_korean_example_every_use_that_is_shown_has_the_meaning_of_its_sentence():
@@ -173,7 +173,7 @@ DID = """공부를 [한] 학생이 시험을 보았다 .
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sentences", "is_done", "right"), [(ONE, False, [10, 10]), (DID, True, [3, 3])])
+@pytest.mark.parametrize(("sentences", "is_done", "right"), [(ONE, False, [10, 10]), (DID, True, [6, 6])])
 def test_how_often_the_nearest_han_has_the_same_meaning(sentences, is_done, right):
     """The figures of docs/explorer.md and of the example's note; the sentences were written before measuring."""
     explored = Explored.load("small-ko")

@@ -19,6 +19,7 @@ _TAGGERS = {
     "names-wnut17-tagger": "names, WNUT-17: F1 of a tagger",
     "names-btc-tagger": "names, Broad Twitter Corpus: F1 of a tagger",
 }
+_NAMES = "small-en", "minilm"
 _SEMCOR = "senses of SemCor, nearest sense vector, Senseval and SemEval: F1 (the first sense always: {})"
 _SENSES = "nearest use of a two-sense word has its sense, 20 words: %"
 
@@ -42,8 +43,10 @@ def beside(_: str, __: Sequence[str], folders: Folders) -> Iterator[str]:
         train, words = record["data"]["train"]["file"].split(".")[0], sum(record["sets"].values())
         what = _SEMCOR.format(first.partition(",")[0])
         yield f"| {what} | {train} / {words:,} words | {' | '.join(cells)} | {_link('senses')} |"
+    if (folders.analyses / "minilm/search.json").is_file():
+        yield from _search(folders.analysis("minilm/search"))
     record = folders.analysis("minilm/two-senses")
-    cells = [_most(record, encoder) for encoder in ("small-en", "minilm")]
+    cells = [_most(record, encoder) for encoder in _NAMES]
     yield f"| {_SENSES} | - / {sum(record['sets'].values())} uses | {' | '.join(cells)} | {_link('two-senses')} |"
 
 
@@ -54,6 +57,17 @@ def _best(record: Record, encoder: str, key: str) -> str:
         return f"{row[key]:.1f} ({row['interval'][0]:.1f} to {row['interval'][1]:.1f}), {row['layer']}"
     best = max(rows, key=lambda one: one[key])
     return f"{row[key]:.1f}, {row['layer']} (highest on test: {best[key]:.1f}, {best['layer']})"
+
+
+def _search(record: Record) -> Iterator[str]:
+    """Of each way to compare texts, both, with their intervals; BM25 beside them."""
+    (read,) = record["sets"]
+    found = {row["system"]: "{:.3f} ({:.3f} to {:.3f})".format(*row["MRR@10"]) for row in read["rows"]}
+    sizes = f"- / {read['questions']} questions, {read['paragraphs']} paragraphs"
+    for way in ("mean", "MaxSim"):
+        what = f"the paragraph of a question, XQuAD, {way}: MRR@10 (BM25: {found['BM25']})"
+        cells = [f"{found[f'{way} of {name}']}, {record['chosen'][f'{way} of {name}']}" for name in _NAMES]
+        yield f"| {what} | {sizes} | {' | '.join(cells)} | {_link('search')} |"
 
 
 def _sense(record: Record, encoder: str) -> str:
