@@ -37,12 +37,9 @@ def test_spans_are_the_places_of_the_tokens_in_the_text(client, tokenizer):
     assert ("'s" in row["tokens"]) == (tokenizer == "unicode")
 
 
-def test_tokens_have_no_places(client):
+def test_tokens_have_no_places_and_an_empty_text_has_no_tokens(client, embedder):
     (row,) = rows(client, input=[["the", "cat"]])
     assert (row["tokens"], row["spans"]) == (["the", "cat"], None)
-
-
-def test_an_empty_text_has_no_tokens(client, embedder):
     (row,) = rows(client, input=" ")
     assert (row["tokens"], row["spans"], row["shape"]) == ([], [], [3, 0, embedder.layer_dim])
 

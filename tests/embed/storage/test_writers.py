@@ -173,14 +173,11 @@ def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
             read_vectors(output)
 
 
-def test_an_hdf5_file_of_something_else_is_refused(tmp_path):
+def test_a_file_of_something_else_is_refused(tmp_path):
     with h5py.File(tmp_path / "weights.hdf5", "w") as file:
         file["CNN/W_cnn_0"] = np.zeros(3)
     with pytest.raises(TextError, match=r"weights.hdf5: .* not named 0, 1, 2"):
         read_vectors(tmp_path / "weights.hdf5")
-
-
-def test_a_parquet_file_of_something_else_is_refused(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"text": ["a b", "c"]}), tmp_path / "texts.parquet")

@@ -11,8 +11,11 @@ import pytest
 
 from elmo.embed.embedder import Embedder
 from elmo.weights import formats, hub
+from elmo.weights.checkpoint import Checkpoint
 
 pytest.importorskip("onnxruntime", reason="needs pip install 'pyelmo[onnx]'")
+from tests.integrations.onnx.test_write import inputs_of
+
 from elmo.integrations import onnx as onnx_file
 
 PACKAGES = os.environ.get("ELMO_ONNXRUNTIME_WEB")
@@ -21,18 +24,12 @@ pytestmark = pytest.mark.skipif(PACKAGES is None, reason="needs npm's onnxruntim
 WORDS = {"small-en": "He sat by the bank of the river .", "small-ko": "나는 어제 배 를 타고 강 을 건넜다 ."}
 
 
-def vectors(model: Path, batches: list[list[list[str]]], token_map) -> list[np.ndarray]:
+def vectors(model: Path, batches: list[list[list[str]]], checkpoint: Checkpoint) -> list[np.ndarray]:
     """Of batches of sentences, from one process of node."""
-    begin, end = token_map.boundary_tokens
-    asked = []
-    for sentences in batches:
-        ids = [token_map.ids([begin, *sentence, end]).characters for sentence in sentences]
-        lengths = np.array([len(one) for one in ids])
-        characters = np.zeros((len(ids), lengths.max(), ids[0].shape[1]), np.int64)
-        for row, one in enumerate(ids):
-            characters[row, : len(one)] = one
-        given = {"characters": characters, "lengths": lengths}
-        asked.append({name: {"shape": it.shape, "values": it.ravel().tolist()} for name, it in given.items()})
+    asked = [
+        {name: {"shape": it.shape, "values": it.ravel().tolist()} for name, it in inputs_of(checkpoint, batch).items()}
+        for batch in batches
+    ]
     command = ["node", str(Path(__file__).with_name("vectors.mjs")), str(model), str(PACKAGES)]
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -47,7 +44,7 @@ def test_bundled_models_give_their_vectors_in_onnxruntime_web(name: str, dtype: 
     sentences = [words[:length] for length in range(1, 10)]
     onnx_file.write(checkpoint, tmp_path / "out", dtype=dtype)
     batches = [sentences, *([sentence] for sentence in sentences)]
-    together, *alone = vectors(tmp_path / "out" / onnx_file.ONNX_FILE, batches, checkpoint.token_map)
+    together, *alone = vectors(tmp_path / "out" / onnx_file.ONNX_FILE, batches, checkpoint)
     expected = Embedder.from_pretrained(name, device="cpu", keep_boundaries=True).embed(sentences)
     for row, layers in enumerate(expected):
         length = layers.shape[1]
