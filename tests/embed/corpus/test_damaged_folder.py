@@ -110,7 +110,7 @@ def test_a_folder_that_is_a_link_is_refused_even_by_force(left, tmp_path):
     left.folder.rename(tmp_path / "elsewhere")
     left.folder.symlink_to(tmp_path / "elsewhere")
     for force in (False, True):
-        with pytest.raises(OutputError, match="it is a link or a file"):
+        with pytest.raises(OutputError, match="the folder for unfinished work"):
             left.resume(force=force)
     assert (tmp_path / "elsewhere" / "manifest.json").exists()
 
@@ -127,7 +127,7 @@ def test_a_manifest_changed_by_hand_lets_no_other_part_in(left):
     values = json.loads(path.read_text())
     values["settings"]["layers"] = "top"
     path.write_text(json.dumps(values))  # its checksum is that of the settings before
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="an earlier run did not finish"):
         embed_corpus(left.embedder, left.text, left.output, window=4)
     assert left.resume()["resumed_at_line"] == 8
     assert left.is_right()
