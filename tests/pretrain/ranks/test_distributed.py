@@ -252,7 +252,7 @@ def test_what_fails_on_every_rank_is_told_with_the_rank(on_ranks, typed, tmp_pat
 def test_weights_that_no_longer_agree_are_noticed(monkeypatch):
     reported = torch.tensor([[0.5, 0, 3.0], [0.5000001, 0, 3.0]], dtype=torch.float64)
     monkeypatch.setattr(Ranks, "gather", lambda self, values: reported)
-    with pytest.raises(RanksDiffer, match=r"step 6: the ranks' gradients had the norms \[0.5, 0.5000001\]"):
+    with pytest.raises(RanksDiffer, match=r"step 6: the ranks' gradients had different norms \(\[0.5, 0.5000001\]"):
         Reduction(Ranks(0, 2)).add_up(7, {"forward": torch.tensor(3.0)}, {})
 
 
@@ -278,7 +278,7 @@ def test_variables_that_make_no_sense_are_named(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match="can't find each other.*torchrun --nproc-per-node=2"), joined("cpu"):
+    with pytest.raises(ConfigError, match="can't find each other.*with torchrun"), joined("cpu"):
         pass
     if not torch.cuda.is_available():
         with pytest.raises(ConfigError, match="device is 'cuda', but torch .* finds no GPU"), joined("cuda"):
