@@ -63,7 +63,7 @@ typedef struct {
 
 /* Up to three tiles of rows go through a panel block by block, if a tile takes only some of its columns: so the weights
  * of a block, 8 KB, come into the nearest cache once. More rows gain nothing by it. */
-enum { BLOCK_GROUPS = 32, BLOCK_ROWS = 18 };
+enum { BLOCK_GROUPS = 32, BLOCK_ROWS = 18, HAS_BLOCKS = SLICE < TILE_VECTORS };
 
 /* So few rows leave registers for twice as many columns. */
 enum { FEW_ROWS = 3, WIDER = 2 * SLICE < TILE_VECTORS ? 2 * SLICE : TILE_VECTORS };
@@ -191,7 +191,8 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
     Sums sums[6][TILE_VECTORS];
     kept += column / LANES;
     UNROLL for (int row = 0; row < rows; row++) {
-        UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = block.begins ? NO_SUMS : kept[row * TILE_VECTORS + k];
+        UNROLL for (int k = 0; k < vectors; k++) sums[row][k] =
+            !HAS_BLOCKS || block.begins ? NO_SUMS : kept[row * TILE_VECTORS + k];
     }
     for (int64_t group = block.group; group < block.end;) {
         int64_t stop = group + FETCH_GROUPS < block.end ? group + FETCH_GROUPS : block.end;
@@ -215,7 +216,7 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
             }
         }
     }
-    if (!block.ends) {
+    if (HAS_BLOCKS && !block.ends) {
         UNROLL for (int row = 0; row < rows; row++) {
             UNROLL for (int k = 0; k < vectors; k++) kept[row * TILE_VECTORS + k] = sums[row][k];
         }
@@ -233,11 +234,11 @@ INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, 
 /* Tiles of one to six rows: one row takes the whole panel at once, if there are registers for it, because nothing but
  * reading its weights counts. */
 #define TILE(ROWS, VECTORS)                                                                                            \
-    static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, Block block,           \
-                                                           Rows factors, Start start, Fetch fetch, Sums *kept,         \
-                                                           float *out, int64_t stride) {                               \
+    static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel,                        \
+                                                           const Block *block, Rows factors, Start start, Fetch fetch, \
+                                                           Sums *kept, float *out, int64_t stride) {                   \
         for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES)                                            \
-            KIND(tile)(ROWS, VECTORS, matrix, panel, column, block, factors, start, fetch, kept, out, stride);         \
+            KIND(tile)(ROWS, VECTORS, matrix, panel, column, *block, factors, start, fetch, kept, out, stride);        \
     }
 TILE(1, ALONE)
 TILE(2, WIDER)
@@ -251,7 +252,7 @@ TILE(6, SLICE)
 static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start,
                           const uint32_t *next, float *out, int64_t stride) {
     int64_t groups = matrix->groups, size = CHUNK(matrix) < groups ? CHUNK(matrix) : groups;
-    int together = SLICE < TILE_VECTORS && count > 1 && count <= BLOCK_ROWS;
+    int together = HAS_BLOCKS && count > 1 && count <= BLOCK_ROWS;
     int64_t most = together && size > BLOCK_GROUPS ? BLOCK_GROUPS : size, lines = lines_to_fetch(count, TILE_ROWS);
     Sums kept[BLOCK_ROWS * TILE_VECTORS];
     if (!start.bias) start.bias = no_bias;
@@ -271,7 +272,7 @@ static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Ro
             switch (rows) {
 #define RUN(ROWS)                                                                                                      \
     case ROWS:                                                                                                         \
-        KIND(tile##ROWS)(matrix, panel, block, now, start, fetch, place_kept, place, stride);                          \
+        KIND(tile##ROWS)(matrix, panel, &block, now, start, fetch, place_kept, place, stride);                         \
         break;
                 RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6)
 #undef RUN
