@@ -22,13 +22,13 @@ int64_t elmo_enough_rows(const Layer *layer) {
 }
 
 Work elmo_divided(const Layer *layer, const Run *run) {
-    int64_t most = run->steps ? run->alive[0] : 0, enough = elmo_enough_rows(layer);
+    int64_t most = run->steps ? run->alive[0] : 0, piece = layer->input.groups / 8;
     int64_t panels = layer->recurrent.panels, out = layer->projection.panels;
     Work work = {panels * run->rank / run->team,
                  panels * (run->rank + 1) / run->team,
                  out * run->rank / run->team,
                  out * (run->rank + 1) / run->team,
-                 enough < 12 ? 24 : 2 * enough,
+                 piece < 24 ? 24 : piece > 50 ? 50 : piece,
                  0,
                  0,
                  most,
@@ -41,7 +41,7 @@ Work elmo_divided(const Layer *layer, const Run *run) {
                  NULL,
                  NULL,
                  NULL};
-    int64_t piece = most > work.piece ? most : work.piece;
+    piece = most > work.piece ? most : work.piece;
     /* 64-byte lines first, so that none of these rows is split between two. */
     work.gates = (float *)(((uintptr_t)run->work + 63) & ~(uintptr_t)63);
     work.projected = work.gates + (most > work.piece * panels ? most : work.piece * panels) * 64;
