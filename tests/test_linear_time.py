@@ -73,7 +73,7 @@ def test_every_expression_in_javascript_takes_linear_time(tmp_path):
     assert len(found) > 60
     given = tmp_path / "expressions.json"
     given.write_text(json.dumps([[*SIZES, 100_000], MOST, found]), encoding="utf-8")
-    assert in_node(_TRY, str(given)) == []
+    assert in_node("slow", str(given)) == []
 
 
 @pytest.mark.parametrize("pattern", [r"[.!?]+[\"')]*(?=\s)", "<!--.*?-->", r"(\w+\s?)*:", r"/*\Z"])
@@ -226,45 +226,6 @@ def _evaluated(call: ast.Call, module) -> list[re.Pattern]:
 _LITERAL = re.compile(
     r"(?:(?<=[(=,:\[!&|?{};>])|return|match) ?/(?![/*])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+)/([a-z]*)"
 )
-# Literals can't be seen by a program, those that it makes can.
-_MADE_IN_NODE = """
-import { readFileSync } from "node:fs";
-const made = [], plain = RegExp;
-function construct(target, [source, flags = ""]) {
-  made.push([source, flags]);
-  return new target(source, flags);
-}
-globalThis.RegExp = new Proxy(plain, { construct });
-for (const path of JSON.parse(process.argv[2])) await import(path);
-console.log(JSON.stringify(made));
-"""
-_TRY = """
-import { readFileSync } from "node:fs";
-const [sizes, most, expressions] = JSON.parse(readFileSync(process.argv[2], "utf8")), slow = [];
-// In milliseconds of the processor; an expression is compiled when it is first used.
-function cost(expression, text) {
-  const begun = process.cpuUsage();
-  for (const _ of text.matchAll(expression));
-  const { user, system } = process.cpuUsage(begun);
-  return (user + system) / 1000;
-}
-function isSlow(expression, [head, pump, end]) {
-  let before = 0, last = 0;
-  for (const size of sizes) {
-    const text = head + pump.repeat(Math.floor(size / pump.length)) + end;
-    const isTooMuch = (took) => took > 100 && last && took > most * size / last * before;
-    let took = cost(expression, text);
-    if (isTooMuch(took) && isTooMuch(took = cost(expression, text))) return true;
-    before = Math.max(took, 0.01), last = size;
-  }
-}
-for (const [source, flags, texts] of expressions) {
-  const expression = new RegExp(source, flags.includes("g") ? flags : flags + "g");
-  const bad = texts.find((text) => isSlow(expression, text));
-  if (bad) slow.push([source, bad]);
-}
-console.log(JSON.stringify(slow));
-"""
 
 
 def javascript_expressions() -> list[tuple[str, str]]:
@@ -273,7 +234,7 @@ def javascript_expressions() -> list[tuple[str, str]]:
     sources = {path: path.read_text(encoding="utf-8") for path in paths}
     written = [match.groups() for source in sources.values() for match in _LITERAL.finditer(source)]
     with_made = [str(path) for path, source in sources.items() if "RegExp(" in source]
-    return [*written, *map(tuple, in_node(_MADE_IN_NODE, json.dumps(with_made)))]
+    return [*written, *map(tuple, in_node("made", json.dumps(with_made)))]
 
 
 def in_python(source: str) -> str:
@@ -284,8 +245,7 @@ def in_python(source: str) -> str:
     return re.sub(r"\\[pP]\{[\w=]+\}", r"\\w", source).replace("(?<!", "(?!").replace("(?<=", "(?=")
 
 
-def in_node(program: str, given: str):
-    """What a program, given an argument, writes as JSON."""
-    call = ["node", "--input-type=module", "-", given]
-    run = subprocess.run(call, input=program, capture_output=True, text=True, encoding="utf-8", check=True)
-    return json.loads(run.stdout)
+def in_node(task: str, given: str):
+    """What linear_time.mjs prints as JSON."""
+    call = ["node", str(Path(__file__).with_name("linear_time.mjs")), task, given]
+    return json.loads(subprocess.run(call, capture_output=True, text=True, encoding="utf-8", check=True).stdout)

@@ -20,9 +20,10 @@ from elmo_paper.places import DOCS, PAPER, RECORDS
 from elmo_paper.reproduce.outcomes import counts_of
 from elmo_paper.reproduce.systems import System
 
-TRAINED = sorted(RECORDS.glob("*.json"))
+TAGGERS = sorted(FOLDER_OF_ANALYSES.glob("minilm/*-tagger.json"))
+TRAINED = [*sorted(RECORDS.glob("*.json")), *TAGGERS]
 COVE = sorted(path for path in (FOLDER_OF_ANALYSES / "cove").glob("*.json") if "." not in path.stem)
-ANALYSES = sorted({*FOLDER_OF_ANALYSES.rglob("*.json")} - {*COVE})
+ANALYSES = sorted({*FOLDER_OF_ANALYSES.rglob("*.json")} - {*COVE, *TAGGERS})
 FINETUNED = sorted((RECORDS / "finetuned").glob("*.json"))
 ARCHIVES = sorted(PAPER.glob("finished*/*/*.tar.xz"))
 
@@ -43,7 +44,7 @@ def of_trainings(record: Mapping[str, Any], section: str, archives: Sequence[Pat
         inputs, trained, seeds = system["inputs"], system.get("trained", ()), record["seeds"]
         if system["system"] != "baseline" and not is_hash(inputs.get("bilm")):
             yield "biLM"
-        if not is_hash(inputs.get("static")):
+        if record.get("vectors", True) and not is_hash(inputs.get("static")):
             yield "static vectors"
         if len(trained) != len(seeds) or any(list(of_origin(one)) for one in trained):
             yield "origin of trainings"
@@ -57,7 +58,7 @@ def of_analysis(record: Mapping[str, Any]) -> Iterator[str]:
     yield from of_origin(record)
     if not all(is_hash(one) for one in (record["model_hash"], *(own["hash"] for own in record["encoders"].values()))):
         yield "biLM"
-    if record["static"] and not is_hash(record["encoders"].get("static", {}).get("hash")):
+    if record.get("static") and not is_hash(record["encoders"].get("static", {}).get("hash")):
         yield "static vectors"
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     if not files or not all(is_hash(one["sha256"]) for one in files):

@@ -177,12 +177,6 @@ def test_what_takes_long_or_needs_another_library_finds_what_it_imports(script):
     assert f"python benchmarks/{script}" in shown.stdout
 
 
-def test_the_worker_of_the_engines_table_ends_with_its_input():
-    command = [sys.executable, "benchmarks/vectors/engine_worker.py"]
-    ended = subprocess.run(command, input="", capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=240)
-    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
-
-
 def test_every_script_of_faults_is_run():
     run = {script.removeprefix("faults/") for script in SCRIPTS if script.startswith("faults/")}
     assert {path.name for path in (ROOT / "benchmarks" / "faults").glob("*.py")} == run | OTHER_FAULTS

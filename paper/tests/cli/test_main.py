@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import elmo
 from elmo_paper.cli import verbs
 from elmo_paper.cli.main import VERBS, main
 
@@ -20,13 +19,3 @@ def test_help_lists_every_verb_and_names_the_program(capsys):
     assert lines[0] == "usage: elmo-paper VERB ..."
     for verb, line in VERBS.items():
         assert any(shown.split() == [verb, *line.split()] for shown in lines), verb
-
-
-def test_the_version_is_the_librarys(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"elmo-paper {elmo.__version__}\n"
-
-
-def test_an_unknown_verb_is_a_usage_error(capsys):
-    assert main(["xyzzy"]) == 2
-    assert "elmo-paper: there is no verb 'xyzzy'. " in capsys.readouterr().err

@@ -44,13 +44,6 @@ def test_cooccurrences_equal_the_plain_count(monkeypatch, chunk, window):
     np.testing.assert_allclose(found.counts, [expected[pair] for pair in pairs], rtol=1e-12)
 
 
-def test_nothing_said_is_no_pair():
-    counter = CooccurrenceCounter(3, 5)
-    counter.add(np.array([], dtype=np.int64))
-    counter.add(np.array([2]))
-    assert len(counter.result().counts) == 0
-
-
 def stepped_plainly(values, squares, cells, settings):
     """One step, cell by cell of the symmetric table, in double precision."""
     gradients = np.zeros_like(values)

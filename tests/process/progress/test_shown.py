@@ -26,6 +26,7 @@ def test_a_bar_has_percent_amount_speed_and_time_left(terminal, quick_pace):
     with drawn_on(terminal) as progress:
         progress.show("embedding", 0, 100_000, "tokens")
         moved_on(progress, "embedding", 25_000, 100_000, "tokens", "loss 2.5")
+        assert shown.tqdm.monitor is None, "tqdm's thread would be waited for at the end of the process"
         line = terminal.screen[-1]
         assert re.fullmatch(
             r"embedding:  25%\|.+\| 25.0k of 100k tokens \[00:\d\d<00:\d\d, [\d.]+k?tokens/s, loss 2.5\]", line
@@ -40,13 +41,6 @@ def test_a_bar_that_has_just_begun_has_no_speed_to_tell(terminal):
         progress.show("embedding", 0, 100, "tokens")
         moved_on(progress, "embedding", 1, 100, "tokens", "loss 2.9")
         assert terminal.screen[-1].endswith("| 1 of 100 tokens [00:00, loss 2.9]")
-
-
-def test_a_bar_starts_no_thread(terminal, quick_pace):
-    """tqdm's would be waited for at the end of the process."""
-    with drawn_on(terminal) as progress:
-        moved_on(progress, "embedding", 25, 100, "tokens")
-        assert shown.tqdm.monitor is None
 
 
 def test_without_a_total_there_is_no_bar(terminal, quick_pace):
@@ -163,33 +157,39 @@ def log() -> Log:
     return Log()
 
 
-def test_a_line_has_percent_speed_and_the_time_left(log):
-    log.progress.show("embedding", 0, 4_000_000, "tokens")
-    log.progress.show("embedding", 500_000, 4_000_000, "tokens")
-    log.now += 50
-    log.progress.show("embedding", 1_000_000, 4_000_000, "tokens", "loss 2.5")
-    assert log.lines == ["embedding: 25%, 1.00M of 4.00M tokens [00:50<02:30, 20.0ktokens/s, loss 2.5]"]
-    log.now += 350
-    log.progress.show("embedding", 4_000_000, 4_000_000, "tokens")
-    assert log.lines[1:] == ["embedding: 100%, 4.00M of 4.00M tokens [06:40<00:00, 10.0ktokens/s]"]
+@pytest.mark.parametrize(
+    ("reports", "line"),
+    [
+        # Seconds since the report before, done, total, unit, note.
+        (
+            [(0, 0, 4_000_000, "tokens"), (0, 500_000, 4_000_000, "tokens"), (50, 1_000_000, 4_000_000, "tokens", "!")],
+            "25%, 1.00M of 4.00M tokens [00:50<02:30, 20.0ktokens/s, !]",
+        ),
+        (
+            [(0, 0, 40, "tokens"), (8, 10, 40, "tokens"), (8, 40, 40, "tokens")],
+            "100%, 40 of 40 tokens [00:16<00:00,  2.50tokens/s]",
+        ),
+        # What an earlier run did is no speed.
+        (
+            [(0, 900, 1000, "steps"), (0, 901, 1000, "steps"), (18, 910, 1000, "steps")],
+            "91%, 910 of 1000 steps [00:18<02:42,  1.80s/steps]",
+        ),
+        ([(0, 0, None, "bytes"), (0, 1, None, "bytes"), (10, 5_000_000, None, "bytes")], "5.00MB [00:10, 500kB/s]"),
+        # A stage that has just begun has no speed to tell.
+        (
+            [(60, 0, 100, "bytes"), (0.1, 50, 100, "bytes"), (4.9, 60, 100, "bytes")],
+            "60%, 60.0B of 100B [00:05<00:03, 12.0B/s]",
+        ),
+        ([(0, 0, 10, "rows"), (11, 12, 10, "rows")], "100%, 12 of 12 rows [00:11<00:00,  1.09rows/s]"),
+    ],
+)
+def test_a_line_has_percent_speed_and_the_time_left(log, reports, line):
+    for seconds, *report in reports:
+        log.now += seconds
+        assert log.lines == []
+        log.progress.show("reading", *report)
     log.progress.close()
-    assert len(log.lines) == 2
-
-
-def test_what_an_earlier_run_did_is_no_speed(log):
-    log.progress.show("training", 900, 1000, "steps")
-    log.progress.show("training", 901, 1000, "steps")
-    log.now += 18
-    log.progress.show("training", 910, 1000, "steps")
-    assert log.lines == ["training: 91%, 910 of 1000 steps [00:18<02:42,  1.80s/steps]"]
-
-
-def test_without_a_total_there_is_no_percent(log):
-    log.progress.show("reading", 0, None, "bytes")
-    log.progress.show("reading", 1, None, "bytes")
-    log.now += 10
-    log.progress.show("reading", 5_000_000, None, "bytes")
-    assert log.lines == ["reading: 5.00MB [00:10, 500kB/s]"]
+    assert log.lines == [f"reading: {line}"]
 
 
 def test_lines_are_at_least_ten_seconds_apart_and_become_rare(log):
@@ -233,22 +233,3 @@ def test_what_takes_less_than_ten_seconds_writes_nothing(log):
         log.progress.show(f"stage {number}", 2, 2, "tokens")
     log.progress.close()
     assert log.lines == []
-
-
-def test_a_stage_that_has_just_begun_has_no_speed_to_tell(log):
-    log.now += 60
-    log.progress.show("reading", 0, 100, "bytes")
-    log.now += 0.1
-    log.progress.show("reading", 50, 100, "bytes")
-    assert log.lines == []
-    log.now += 4.9
-    log.progress.show("reading", 60, 100, "bytes")
-    assert log.lines == ["reading: 60%, 60.0B of 100B [00:05<00:03, 12.0B/s]"]
-
-
-def test_more_than_the_total_is_no_error(log):
-    log.progress.show("reading", 0, 0, "bytes")
-    log.progress.show("checking", 0, 10, "rows")
-    log.now += 11
-    log.progress.show("checking", 12, 10, "rows")
-    assert log.lines == ["checking: 100%, 12 of 12 rows [00:11<00:00,  1.09rows/s]"]

@@ -119,12 +119,16 @@ def test_a_row_of_the_manifest_that_the_text_has_not_is_named(script, tmp_path, 
     assert (tmp_path / "out.txt").read_text() == "before\n"
 
 
-def test_a_manifest_without_a_column_is_named(script, tmp_path, sets, capsys):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("one", "manifest.tsv:1: has no column 'first_line', only split, doc, lines"),
+        (".", "has neither train.txt nor train.txt.xz"),
+    ],
+)
+def test_a_manifest_without_a_column_and_a_folder_that_is_no_set_are_named(
+    script, tmp_path, sets, capsys, name, message
+):
     (tmp_path / "one" / "manifest.tsv").write_text("split\tdoc\tlines\n")
-    assert script.main([str(tmp_path / "out.txt"), *sets]) == 2
-    assert "manifest.tsv:1: has no column 'first_line', only split, doc, lines" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_no_set_is_named(script, tmp_path, capsys):
-    assert script.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
-    assert "has neither train.txt nor train.txt.xz" in capsys.readouterr().err
+    assert script.main([str(tmp_path / "out.txt"), str(tmp_path / name)]) == 2
+    assert message in capsys.readouterr().err

@@ -115,19 +115,6 @@ def test_the_backward_model_is_a_forward_model_of_reversed_sentences(script, fit
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(script, fit):
-    # Bigrams: Sa aa ab bE | Sa aE. Words before: a 2 (S, a), b 1, E 2 (b, a): total 5, n1 = 1, n2 = 2, D = 1/5.
-    # Counts: Sa 2, aa 1, ab 1, aE 1, bE 1: n1 = 4, n2 = 1, D = 2/3.
-    model = fit([["a", "a", "b"], ["a"]], 2, "single")
-    assert model.levels[0].discounts[0] == pytest.approx(1 / 5)
-    assert model.levels[1].discounts[0] == pytest.approx(2 / 3)
-    uniform = (3 / 5) / 5 / (len(VOCABULARY) - 1)
-    one, end = (2 - 1 / 5) / 5 + uniform, (2 - 1 / 5) / 5 + uniform
-    expected = [(2 - 2 / 3) / 2 + (2 / 3) / 2 * one, (1 - 2 / 3) / 3 + (2 / 3) * end]
-    found = np.exp(model.log_probabilities(script.encode([["a"]], ENCODED_WITH)))
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
-
-
 def test_boundary_symbols_spelled_in_the_text_are_unknown_words(script):
     row = script.encode([["a", "<S>", "</S>"]], ENCODED_WITH)
     assert row.tolist() == [0, 3, 2, 2, 1]

@@ -1,11 +1,6 @@
 """`elmo-paper mssg` as it is typed."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -25,18 +20,3 @@ def test_a_text_becomes_vectors_of_senses(tmp_path, capsys, senses):
     assert len(found.rows("은행")) >= 2
     assert main([*command, "--force"]) == 0
     assert f"8 words with {report['senses']} senses of dimension 6, from 270 tokens" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_a_killed_run_leaves_no_half_file_and_the_next_one_is_whole(tmp_path):
-    text, output = tmp_path / "text.txt", tmp_path / "senses.txt"
-    text.write_text("".join(f"word{number % 3_000} and more\n" for number in range(15_000)), encoding="utf-8")
-    command = [sys.executable, "-m", "elmo_paper", "mssg", str(text), "-o", str(output), "--quiet"]
-    with subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}) as run:
-        while run.poll() is None and not any(path.stat().st_size for path in tmp_path.glob(".senses*")):
-            time.sleep(0.01)
-        run.kill()
-    assert run.returncode == -signal.SIGKILL
-    assert not output.exists() and list(tmp_path.glob(".senses*"))
-    assert main(command[4:]) == 0
-    assert len(read_sense_vectors(output).static) == 3_002

@@ -15,7 +15,7 @@ _OBJECTS_LOOKED_AT = 20
 _HEADER = re.compile(r">[^\s<>{`*#!\[-]")
 # A header and, below it or below comments, capitals, in A3M with small letters among them. Before them a file may
 # have lines of the program that wrote it.
-_SEQUENCE = re.compile(r"^> ?[^\s>].*\n(?:;.*\n)*[ \t]*[A-Z][A-Z*.~_-]{9,}[A-Za-z*.~_-]*[ \t]*$", re.MULTILINE)
+_SEQUENCE = re.compile(r"^> ?[^\s>].*\n(?:;.*\n)*[ \t]*[A-Z][A-Z*.~_-]{9}[A-Za-z*.~_-]*[ \t]*$", re.MULTILINE)
 # The tags of Universal Dependencies and of the Penn Treebank, with the universal ones of Petrov et al. 2012.
 _PART_OF_SPEECH = re.compile(
     r"ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|CONJ|PRT|"
