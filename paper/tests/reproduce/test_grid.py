@@ -19,7 +19,7 @@ def jobs(tmp_path, count: int = 3) -> list[AnyJob]:
 
 def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
     monkeypatch.setattr(worker_pool, "_START", "import os; os._exit(3)")
-    with pytest.raises(worker_pool.WorkerDied, match=r"run-0: the worker process ended with code 3 .* --workers"):
+    with pytest.raises(worker_pool.WorkerDied, match=r"run-0: a worker ended with code 3.* --workers"):
         train_in_processes(jobs(tmp_path), 1, lambda: None)
 
 

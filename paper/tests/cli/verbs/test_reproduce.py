@@ -259,7 +259,7 @@ def test_it_is_resumed_as_it_was_begun_and_only_if_asked(arguments, tmp_path, ca
     assert main(arguments("figure1", "out", "--resume", "--quiet", "--epochs", "1", "--learning-rate", "0.5")) == 2
     assert "started with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
     assert main(arguments("table3", "out", "--resume")) == 2
-    assert "table3.run.json: is missing, so there is no run to resume" in capsys.readouterr().err
+    assert "table3.run.json: is missing, so no table3 was begun there" in capsys.readouterr().err
     more = ["--resume", "--quiet", "--epochs", "1", "--seeds", "1", "3"]  # its shares are remembered
     assert main(arguments("figure1", "out", *more)) == 0
     found = results(tmp_path / "out", "figure1")
