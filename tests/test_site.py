@@ -7,17 +7,13 @@ import posixpath
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from html import unescape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
+from tests.browser.served import served
 
 import elmo
 from elmo.cli.main import VERBS
@@ -165,33 +161,12 @@ def test_the_first_page_shows_the_explorer_and_asks_no_other_host(site, browser,
     assert (foreign, said) == ([], [])
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a server of a folder's files."""
-    handler = partial(QuietHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """Says nothing."""
-
-    def log_message(self, *_: object) -> None: ...
-
-
 def test_the_first_page_puts_the_explorer_beside_its_claim_or_the_picture_where_there_is_none(load_script):
     build = load_script("docs/site/build.py")
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     shown, plain = (build.landing(text, page) for page in ("live-explorer/index.html", None))
-    assert (
-        shown.startswith("---\ntitle: Deep contextualized word vectors\nhide: [navigation, toc]\n---\n")
-        and shown.count("<iframe") == 1
-    )
-    assert "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
+    assert shown.startswith("---\ntitle: Deep contextualized word vectors\nhide: [navigation, toc]\n---\n")
+    assert shown.count("<iframe") == 1 and "explorer-neighbors" not in shown and plain.count("explorer-neighbors") == 1
     assert shown.endswith(text[text.index("| I want to |") :])
     assert "[Try it in your browser](live-explorer/index.html)" in shown
     assert "[Try it in your browser](explorer.md)" in plain
@@ -203,6 +178,13 @@ def test_the_built_reference_has_every_name_and_its_parameters(built):
     assert {name for name in elmo.__all__ if f'id="elmo.{name}"' not in reference} == set()
     for parameter in ("keep_boundaries", "warm_state", "cache_bytes", "forget_sentences"):
         assert re.search(rf"<tr[^>]*>\s*<td>\s*<code>{parameter}</code>", built["reference/vectors.html"]), parameter
+
+
+@pytest.mark.slow
+def test_the_search_shows_guides_first_and_no_records(site):
+    found = [it["location"].split("#")[0] for it in json.loads((site / "search.json").read_text("utf-8"))["items"]]
+    assert found[0] == "index.html" and {Path(it).with_suffix(".md").as_posix() for it in found} == {*PAGES, *GENERATED}
+    assert found.index("faq.html") < found.index("ko/faq.html") < found.index("reference/vectors.html")
 
 
 @pytest.mark.slow

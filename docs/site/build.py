@@ -222,7 +222,21 @@ def build(folder: Path) -> int:
         page.write_text(
             page.read_text(encoding="utf-8").replace('<html lang="en"', '<html lang="ko"', 1), encoding="utf-8"
         )
+    if code == 0:
+        search = folder / "site/search.json"
+        search.write_text(guides_first(search.read_text(encoding="utf-8")), encoding="utf-8")
     return code
+
+
+def guides_first(index: str) -> str:
+    """The index of the search in the order of the navigation: of places that match as well as each other, the search
+    shows the first one first. Pages that the navigation doesn't have, records among them, are left out."""
+    nav = re.findall(r": (\S+)\.md$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    places = {f"{page}.html": place for place, page in enumerate(nav)}
+    found = json.loads(index)
+    placed = [(places.get(item["location"].partition("#")[0], -1), item) for item in found["items"]]
+    found["items"] = [item for place, item in sorted(placed, key=lambda pair: pair[0]) if place >= 0]
+    return json.dumps(found, ensure_ascii=False)
 
 
 if __name__ == "__main__":

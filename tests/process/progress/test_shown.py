@@ -84,9 +84,8 @@ def test_an_error_leaves_a_whole_line_and_the_cursor_below_it(terminal):
 
 
 def test_ctrl_c_while_a_bar_is_drawn_leaves_a_whole_line(terminal, monkeypatch):
-    monkeypatch.setattr(
-        shown, "_UNSEEN", 0.01
-    )  # tqdm doesn't know of a bar whose first drawing did not come to its end
+    # tqdm doesn't know of a bar whose first drawing did not come to its end.
+    monkeypatch.setattr(shown, "_UNSEEN", 0.01)
 
     def write(text):
         type(terminal).write(terminal, text)
