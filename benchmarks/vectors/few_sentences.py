@@ -14,8 +14,8 @@ from typing import Any
 from engine_table import Process
 from native_peak import bytes_per_second
 from record import ROOT, Record, Table, parser
+from speed import DTYPES
 
-_DTYPES = ("float32", "bfloat16", "int8")
 _CALLS = 8
 
 
@@ -46,11 +46,10 @@ def _rows(given: Any, instructions: str) -> list[list[object]]:
     checkouts = [ROOT, *([given.beside.resolve()] if given.beside else [])]
     processes = [Process(checkout, instructions) for checkout in checkouts]
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    peaks: list[dict[str, float]] = []
+    processes[0].ask(peak=given.threads)
+    peak = processes[0].answer()
     for _ in range(given.rounds):
-        processes[0].ask(peak=given.threads)
-        peaks.append(processes[0].answer())
-        for dtype in _DTYPES:
+        for dtype in DTYPES:
             for batch in given.sentences:
                 answers = [_measured(process, given, dtype, batch) for process in processes]
                 best = found.setdefault((dtype, batch), answers)
@@ -59,7 +58,7 @@ def _rows(given: Any, instructions: str) -> list[list[object]]:
                 ]
     for process in processes:
         process.end()
-    return [_row(instructions, dtype, batch, peaks[0][dtype], best) for (dtype, batch), best in found.items()]
+    return [_row(instructions, dtype, batch, peak[dtype], best) for (dtype, batch), best in found.items()]
 
 
 def _measured(process: Process, given: Any, dtype: str, batch: int) -> dict[str, Any]:

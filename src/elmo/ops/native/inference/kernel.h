@@ -48,11 +48,14 @@ typedef struct {
 } Fetch;
 enum { FETCH_GROUPS = 16 };
 
+/* Whether a tile takes only some columns of a panel, so that its rows go through the panel block by block. */
+enum { HAS_BLOCKS = SLICE < TILE_VECTORS };
+
 /* A tile's share, if all tiles of `count` rows fetch a panel together. One tile that takes whole panels reads from
  * memory as fast as the processor's own fetching ahead allows. */
 INLINE int64_t lines_to_fetch(int64_t count, int64_t tile_rows) {
     int64_t tiles = (count + tile_rows - 1) / tile_rows, lines = FETCH_GROUPS * PANEL / 16;
-    return tiles > 1 || (count > 1 && SLICE < TILE_VECTORS) ? (lines + tiles - 1) / tiles : 0;
+    return tiles > 1 || (count > 1 && HAS_BLOCKS) ? (lines + tiles - 1) / tiles : 0;
 }
 
 /* Groups that are multiplied with all rows before the next ones, and whether a chunk begins and ends with them. */
@@ -61,9 +64,9 @@ typedef struct {
     int begins, ends;
 } Block;
 
-/* Up to three tiles of rows go through a panel block by block, if a tile takes only some of its columns: so the weights
- * of a block, 8 KB, come into the nearest cache once. More rows gain nothing by it. */
-enum { BLOCK_GROUPS = 32, BLOCK_ROWS = 18, HAS_BLOCKS = SLICE < TILE_VECTORS };
+/* Up to three tiles of rows: so the weights of a block, 8 KB, come into the nearest cache once. More rows gain nothing
+ * by it. */
+enum { BLOCK_GROUPS = 32, BLOCK_ROWS = 18 };
 
 /* So few rows leave registers for twice as many columns. */
 enum { FEW_ROWS = 3, WIDER = 2 * SLICE < TILE_VECTORS ? 2 * SLICE : TILE_VECTORS };
