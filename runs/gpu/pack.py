@@ -3,7 +3,7 @@
     python runs/gpu/pack.py RECIPE.toml DATA
 
 Writes .gpu/1, .gpu/2, ..., which git is told to ignore, and the branch gpu-run, without models, tests, docs and
-records; prints a command for each part. The first part has the model that the training starts from.
+records; prints a command for each part. The first part has the model to start from, if there is one.
 """
 
 import argparse
@@ -35,10 +35,10 @@ def main(given: Sequence[str] | None = None) -> int:
         print("pack.py: there are uncommitted changes, which the branch would not have. Commit them.", file=sys.stderr)
         return 2
     shutil.rmtree(ROOT / ".gpu", ignore_errors=True)
-    shutil.copytree(
-        Path(str(hub.resolve(recipe["start"]))), ROOT / ".gpu/1/start"
-    )  # before the branch, which has no models
-    start = sum(path.stat().st_size for path in (ROOT / ".gpu/1/start").iterdir())
+    start = 0
+    if "start" in recipe:  # before the branch, which has no models
+        shutil.copytree(Path(str(hub.resolve(recipe["start"]))), ROOT / ".gpu/1/start")
+        start = sum(path.stat().st_size for path in (ROOT / ".gpu/1/start").iterdir())
     parts = parted(files_of(recipe, options.data), LARGEST - small_tree(), start)
     if parts is None:
         print("pack.py: a file is larger than what travels beside the checkout. Split it first.", file=sys.stderr)

@@ -62,7 +62,7 @@ def main(given: Sequence[str] | None = None) -> int:
     if problem := why_not(options, recipe):
         print(f"run.py: {problem}", file=sys.stderr)
         return 2
-    if (options.text / "start").is_dir():  # brought along
+    if (options.text / "start").is_dir() and "start" in recipe:  # brought along
         recipe["start"] = str(options.text / "start")
     clock = Clock(options.seconds)
     options.work.mkdir(parents=True, exist_ok=True)
@@ -97,9 +97,13 @@ def why_not(options: argparse.Namespace, recipe: dict[str, Any]) -> str | None:
 
 def prepared(options: argparse.Namespace, recipe: dict[str, Any], clock: Clock) -> Path:
     """The folder of training data; WORK/valid.txt is a sample of the validation text."""
+    from elmo.text.files.text_file import opened
+
     data, text = options.work / "data", options.work / "train.txt"
-    began = time.monotonic()
-    lines = [line for path in recipe["valid"] for line in (options.text / path).read_text("utf-8").splitlines()]
+    began, lines = time.monotonic(), []
+    for path in recipe["valid"]:
+        with opened(options.text / path) as (_, content):
+            lines += content.read().decode("utf-8").splitlines()
     sample = lines[:: max(1, len(lines) // options.sentences)]
     (options.work / "valid.txt").write_text("".join(f"{line}\n" for line in sample), encoding="utf-8")
     if not text.exists():
@@ -109,8 +113,9 @@ def prepared(options: argparse.Namespace, recipe: dict[str, Any], clock: Clock) 
     began = time.monotonic()
     if not data.exists():
         valid = [str(options.text / path) for path in recipe["valid"]]
-        elmo("prepare", text, "--valid", *valid, "--vocabulary", recipe["start"], "-o", data, "--workers",
-             os.cpu_count(), "--quiet", *(["--resume"] if Path(f"{data}.partial").exists() else []))  # fmt: skip
+        words = ["--vocabulary", recipe["start"]] if "start" in recipe else ["--vocab-size", recipe["vocabulary_size"]]
+        elmo("prepare", text, "--valid", *valid, *words, "-o", data, "--workers", os.cpu_count(), "--quiet",
+             *(["--resume"] if Path(f"{data}.partial").exists() else []))  # fmt: skip
     clock.note("prepare", began)
     return data
 
@@ -151,10 +156,10 @@ def trained(
 def averaged(
     options: argparse.Namespace, recipe: dict[str, Any], model: Path, clock: Clock
 ) -> tuple[Path, dict[str, float]]:
-    """The model or its mean with the start, whichever is better on validation text."""
+    """The model or a mean of it with the start, whichever is better on validation text."""
     began = time.monotonic()
     choices = {"1": model}
-    for share in recipe["averages"]:
+    for share in recipe.get("averages", []):
         if clock.left < RESERVE / 2:
             break
         choices[str(share)] = options.work / f"mean-{share}"
@@ -199,12 +204,14 @@ def train_until(
     from elmo.errors import Interrupted
     from elmo.pretrain.ranks.distributed import joined
     from elmo.pretrain.run.training import train
+    from elmo.pretrain.settings.config import PretrainConfig
     from elmo.pretrain.settings.finetune_config import FinetuneConfig
 
-    config = FinetuneConfig(
-        epochs=1000.0, save_every=500, evaluate_every=0, evaluation_sentences=options.sentences,
-        comparison_sentences=100, log_every=5, keep_checkpoints=1, **recipe["training"], **settings,
-    )  # fmt: skip
+    settings |= {"epochs": 1000.0, "save_every": 500, "evaluate_every": 0, "evaluation_sentences": options.sentences}
+    settings |= {"log_every": 5, "keep_checkpoints": 1, **recipe["training"]}
+    config: FinetuneConfig | PretrainConfig = (
+        FinetuneConfig(comparison_sentences=100, **settings) if "start" in recipe else PretrainConfig(**settings)
+    )
     began, is_over = time.monotonic(), threading.Event()
 
     def stop() -> None:
@@ -219,7 +226,7 @@ def train_until(
     try:
         with joined(options.device) as ranks:
             watch.start()
-            train(TrainingData.open(data), run, config, model=recipe["start"], ranks=ranks)
+            train(TrainingData.open(data), run, config, model=recipe.get("start"), ranks=ranks)
     except Interrupted:
         pass  # by the clock
     finally:
