@@ -90,9 +90,10 @@ def saved_config(folder: Path | str, task: AnyTask | None = None) -> SavedConfig
     name = values["task"]
     is_right = is_known(name) if task is None else task.name == name
     if not is_right:
+        place = "--task package.module:TASK (in Python: load(folder, task=TASK))"
+        step = "Load it without a task, or with its own" if task else f"Install its package, or name it with {place}"
         raise ConfigError(
-            f"{folder}: is a model of the task {name!r}, which isn't {task.name if task else 'installed'}. Install its "
-            "package, or name it with --task package.module:TASK (in Python: load(folder, task=TASK))."
+            f"{folder}: is a model of the task {name!r}, which isn't {task.name if task else 'installed'}. {step}."
         )
     task = task or find(name)
     settings = with_table(task.settings(), values["settings"], str(folder / CONFIG_FILE))
