@@ -113,7 +113,7 @@ def prepared(options: argparse.Namespace, recipe: dict[str, Any], clock: Clock) 
     began = time.monotonic()
     if not data.exists():
         valid = [str(options.text / path) for path in recipe["valid"]]
-        words = ["--vocabulary", recipe["start"]] if "start" in recipe else ["--vocab-size", recipe["vocabulary_size"]]
+        words = ["--vocabulary", recipe["start"]] if "start" in recipe else recipe["vocabulary"]
         elmo("prepare", text, "--valid", *valid, *words, "-o", data, "--workers", os.cpu_count(), "--quiet",
              *(["--resume"] if Path(f"{data}.partial").exists() else []))  # fmt: skip
     clock.note("prepare", began)
