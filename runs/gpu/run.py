@@ -22,6 +22,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -207,11 +208,11 @@ def train_until(
     from elmo.pretrain.settings.config import PretrainConfig
     from elmo.pretrain.settings.finetune_config import FinetuneConfig
 
-    settings |= {"epochs": 1000.0, "save_every": 500, "evaluate_every": 0, "evaluation_sentences": options.sentences}
-    settings |= {"log_every": 5, "keep_checkpoints": 1, **recipe["training"]}
-    config: FinetuneConfig | PretrainConfig = (
-        FinetuneConfig(comparison_sentences=100, **settings) if "start" in recipe else PretrainConfig(**settings)
-    )
+    config_of = partial(FinetuneConfig, comparison_sentences=100) if "start" in recipe else PretrainConfig
+    config = config_of(
+        epochs=1000.0, save_every=500, evaluate_every=0, evaluation_sentences=options.sentences, log_every=5,
+        keep_checkpoints=1, **recipe["training"], **settings,
+    )  # fmt: skip
     began, is_over = time.monotonic(), threading.Event()
 
     def stop() -> None:
