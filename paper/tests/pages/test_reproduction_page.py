@@ -104,7 +104,7 @@ def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(tmp_path, f
 
 
 def test_epochs_are_compared_with_one_bilm_alone(tmp_path, folders):
-    for name in ("coref", "coref-shorter"):
+    for name in ("coref", "coref-longer"):
         shutil.copy(places.RECORDS / "coref.table1.json", tmp_path / f"{name}.table1.json")
     assert "No record yet." not in filled("<!-- longer -->\n<!-- end -->", folders)
     newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))

@@ -8,7 +8,6 @@ What a plan in paper/plans has and no record shows is "not measured yet".
 """
 
 import json
-import re
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError
 from elmo_paper.analysis.record import Record
-from elmo_paper.pages.claims import NOT_YET, Row, rows_of_record
+from elmo_paper.pages.claims import NOT_YET, SEEDS_AT_FIRST, Row, rows_of_record
 from elmo_paper.pages.tables import TITLES, data_name, with_interval
 from elmo_paper.places import ANALYSES, BILMS, PLANS, RECORDS
 from elmo_paper.reproduce import paper
@@ -57,13 +56,14 @@ class Folders:
     analyses: Path
 
     def of(self, table: str) -> dict[str, ExperimentRecord]:
-        """By section, in the paper's order and then that of the plans; without those of other epochs or editions."""
+        """By section, in the paper's order and then that of the plans; more epochs only with as many seeds as others."""
         found = {path.name.split(".")[0]: read(path) for path in sorted(self.records.glob(f"*.{table}.json"))}
-        order = dict.fromkeys([*ORDER, *_planned(table), *found])
+        order = dict.fromkeys(name for one in [*ORDER, *_planned(table), *found] for name in (one, f"{one}-longer"))
         return {
             name: found[name]
             for name in order
-            if "claims" in found.get(name, ()) and not re.search(r"-(before|shorter|longer)$", name)
+            if "claims" in found.get(name, ())
+            and (not name.endswith("-longer") or len(found[name]["seeds"]) >= SEEDS_AT_FIRST)
         }
 
     def named(self, table: str, *sections: str) -> list[dict[str, Any]]:
