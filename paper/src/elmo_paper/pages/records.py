@@ -56,7 +56,7 @@ class Folders:
     analyses: Path
 
     def of(self, table: str) -> dict[str, ExperimentRecord]:
-        """By section, in the paper's order and then that of the plans; more epochs only with as many seeds as others."""
+        """By section, in the paper's order and then that of the plans; more epochs only with as many seeds."""
         found = {path.name.split(".")[0]: read(path) for path in sorted(self.records.glob(f"*.{table}.json"))}
         order = dict.fromkeys(name for one in [*ORDER, *_planned(table), *found] for name in (one, f"{one}-longer"))
         return {
