@@ -1,6 +1,7 @@
 """Blocks of docs/reproduction.md and docs/paper.md that show the scores of experiments."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from elmo.errors import ConfigError
@@ -99,16 +100,16 @@ def _row(record: ExperimentRecord, data: str) -> list[str]:
 
 
 def longer(_: str, sections: Sequence[str], folders: Folders) -> Iterator[str]:
-    """`<!-- longer -->`: the scores of the seed that was trained for several numbers of epochs, task by task."""
-    found: list[Cells] = [["task, data", "score", "seed", "epochs at most", "without ELMo", "with ELMo", "gain"]]
+    """`<!-- longer -->`: mean scores of the seeds that were trained for both numbers of epochs, task by task."""
+    found: list[Cells] = [["task, data", "score", "seeds", "epochs at most", "without ELMo", "with ELMo", "gain"]]
     for section in sections or ORDER:
         records = folders.named("table1", section, f"{section}-longer")
         if len(records) > 1:
             _require_one_bilm(section, records)
-            seed = min(set.intersection(*(set(record["seeds"]) for record in records)))
+            seeds = sorted(set.intersection(*(set(record["seeds"]) for record in records)))
             for data in data_in(records[0]):
                 if all(data in data_in(record) for record in records):
-                    found += [[data_name(records[0]), *_row_of_epochs(record, seed, data)] for record in records]
+                    found += [[data_name(records[0]), *_row_of_epochs(record, seeds, data)] for record in records]
     yield from aligned(found) if len(found) > 1 else [_NONE]
 
 
@@ -122,10 +123,10 @@ def _require_one_bilm(section: str, records: Sequence[ExperimentRecord]) -> None
         )
 
 
-def _row_of_epochs(record: ExperimentRecord, seed: int, data: str) -> list[str]:
-    place = record["seeds"].index(seed)
-    own = {system["system"]: system[data]["scores"][place] for system in record["systems"]}
-    facts = [score_name(data, record["metric"]), str(seed), str(record["settings"]["epochs"])]
+def _row_of_epochs(record: ExperimentRecord, seeds: Sequence[int], data: str) -> list[str]:
+    places = [record["seeds"].index(seed) for seed in seeds]
+    own = {one["system"]: fmean(one[data]["scores"][place] for place in places) for one in record["systems"]}
+    facts = [score_name(data, record["metric"]), ", ".join(map(str, seeds)), str(record["settings"]["epochs"])]
     without, with_elmo = own["baseline"], own["elmo"]
     return [*facts, f"{without:.2f}", f"{with_elmo:.2f}", f"{with_elmo - without:+.2f}"]
 
