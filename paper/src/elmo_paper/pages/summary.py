@@ -26,7 +26,7 @@ _SHORTER = (
     (r" (?:beats?|is better than) ", " > "),
     (r"\b(?:ELMo at |ELMo of |the |a )", ""),
     (r"^SST-5, trained on phrases too$", "with phrases"),
-    (r"^SNLI, .* pairs, at most (\d+ epochs)$", r"\1"),
+    (r"^.*, at most (\d+ epochs)$", r"\1"),
     (r", (?:English|names|two classes)$", ""),
     (r"Korean film reviews", "Korean"),
 )
