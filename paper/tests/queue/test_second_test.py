@@ -11,6 +11,7 @@ from elmo.weights.native.write import write
 from elmo_paper.cli.main import main
 from elmo_paper.places import PLAN
 from elmo_paper.queue import finished, tables
+from elmo_paper.queue.plan import planned_parts
 
 SECTION = """
 [table1]
@@ -65,7 +66,7 @@ def asked(tmp_path: Path, tiny_bilm) -> list[str]:
 
 
 def test_its_file_and_its_name_belong_to_the_section(asked, tmp_path, capsys):
-    (part,) = tables.planned_parts(tables._arguments(asked))
+    (part,) = planned_parts(tables._arguments(asked))
     assert part.job.files.present()["second_test"] == tmp_path / "data" / "cities" / ".." / "towns" / "test.json"
     assert part.second_name == "towns"
     (tmp_path / "plan.toml").write_text(SECTION.replace("towns/test", "nowhere/test"))

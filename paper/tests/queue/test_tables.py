@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from elmo.errors import Interrupted
+from elmo.disk.json_file import read_toml
+from elmo.errors import ConfigError, Interrupted
 from elmo.weights.native.write import write
 from elmo_paper.cli.main import main
 from elmo_paper.places import PLANS
 from elmo_paper.queue import tables
+from elmo_paper.queue.plan import bilm_hash, planned_parts, trainings_of
 
 
 def arguments(place: Path, table: str = "table1", name: str = "out") -> list[str]:
@@ -62,16 +64,16 @@ def test_before_anything_is_trained_the_plan_says_how_long_it_takes(place, capsy
 def test_figure_1_counts_a_small_share_as_more_than_its_share(place):
     plan = place / "plan.toml"
     plan.write_text(plan.read_text() + '\n[figure1]\ntasks = ["ner"]\nseeds = [1]\nshares = [1, 100]\n')
-    parts = list(tables.planned_parts(tables._arguments(arguments(place, "figure1"))))
-    assert tables.minutes_left(tables.trainings_of(parts)) == pytest.approx((2 + 4) * 1.3)
+    parts = list(planned_parts(tables._arguments(arguments(place, "figure1"))))
+    assert tables.minutes_left(trainings_of(parts)) == pytest.approx((2 + 4) * 1.3)
 
 
 def test_a_task_of_a_table_may_have_seeds_of_its_own(place):
     plan = place / "plan.toml"
     plan.write_text(plan.read_text().replace("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = { sst = [1, 2, 3] }"))
-    parts = list(tables.planned_parts(tables._arguments(arguments(place))))
+    parts = list(planned_parts(tables._arguments(arguments(place))))
     assert [list(part.seeds) for part in parts] == [[1, 2], [1, 2, 3]]
-    parts = list(tables.planned_parts(tables._arguments([*arguments(place), "--seeds", "7"])))
+    parts = list(planned_parts(tables._arguments([*arguments(place), "--seeds", "7"])))
     assert [list(part.seeds) for part in parts] == [[7], [7]]
 
 
@@ -94,7 +96,7 @@ def test_a_task_may_have_several_data_sets(place, capsys):
     plan = place / "plan.toml"
     more = plan.read_text().replace("[ner]", "[towns]\ntask = 'ner'").replace('["ner", "sst"]', '["towns", "sst"]')
     plan.write_text(more)
-    parts = list(tables.planned_parts(tables._arguments(arguments(place))))
+    parts = list(planned_parts(tables._arguments(arguments(place))))
     assert [part.job.task.name for part in parts] == ["ner", "sst"]
     assert [part.job.run for part in parts] == [place / "out" / "towns", place / "out" / "sst"]
 
@@ -105,7 +107,7 @@ def test_the_files_of_each_plan_are_read_as_what_they_are(tmp_path, shared, plan
     (tmp_path / "vectors.txt").write_text("the 1 0\n")
     settings = ["--data", str(shared / "data"), "--static", str(tmp_path / "vectors.txt")]
     asked = ["table1", str(tmp_path / "out"), *settings, "--plan", str(PLANS / f"{plan}.toml")]
-    for part in tables.planned_parts(tables._arguments(asked)):
+    for part in planned_parts(tables._arguments(asked)):
         task, own = part.job.task, part.job.settings
         vocabulary = task.vocabulary(task.read(part.job.files.dev, own), own)
         if part.section == "ko-reviews":
@@ -116,10 +118,10 @@ def test_the_files_of_each_plan_are_read_as_what_they_are(tmp_path, shared, plan
 def test_the_settings_of_each_plan_are_known_to_its_tasks(tmp_path, plan):
     settings = ["--data", str(tmp_path), "--static", str(tmp_path), "--plan", str(PLANS / f"{plan}.toml")]
     given = tables._arguments(["table1", str(tmp_path / "out"), *settings])
-    for section in tables.read_toml(given.plan)["table1"]["tasks"]:
+    for section in read_toml(given.plan)["table1"]["tasks"]:
         # The settings are read before the files are looked for, and there are none here.
-        with pytest.raises(tables.ConfigError, match=f"there is no such file, but the plan's '{section}' needs it"):
-            list(tables.planned_parts(tables._arguments(["table1", str(tmp_path), *settings, "--tasks", section])))
+        with pytest.raises(ConfigError, match=f"there is no such file, but the plan's '{section}' needs it"):
+            list(planned_parts(tables._arguments(["table1", str(tmp_path), *settings, "--tasks", section])))
 
 
 def test_a_record_has_no_path_of_this_machine():
@@ -136,12 +138,12 @@ def test_a_record_has_no_path_of_this_machine():
 def with_record(place: Path) -> list[str]:
     """The arguments of a queue whose one part has a record."""
     asked = [*arguments(place), "--tasks", "ner"]
-    (part,) = tables.planned_parts(tables._arguments(asked))
+    (part,) = planned_parts(tables._arguments(asked))
     part.job.run.mkdir(parents=True)
     begun = {"experiment": "table1", **part.job.facts()}
     (part.job.run / "table1.run.json").write_text(json.dumps(begun))
     begun["files"] = {}
-    read = {"baseline": {}, "elmo": {"bilm": tables._hash_of("elmo", str(place / "model"))}}
+    read = {"baseline": {}, "elmo": {"bilm": bilm_hash("elmo", str(place / "model"))}}
     systems = [{"system": name, "inputs": inputs} for name, inputs in read.items()]
     part.record.write_text(json.dumps({**begun, "seeds": [1, 2], "systems": systems}))
     return asked
@@ -187,7 +189,7 @@ def test_a_record_of_something_else_is_not_believed(place, capsys, change, actio
         checkpoint = tiny_bilm.to_checkpoint()
         tensors = {name: tensor * 2 for name, tensor in checkpoint.tensors.items()}
         place = place / "other" if change == "other model" else place
-        tables._hash_of.cache_clear()
+        bilm_hash.cache_clear()
         write(replace(checkpoint, tensors=tensors), place / "model", force=True)
         asked[asked.index("--model") + 1] = str(place / "model")
     more = {"train": [], "status": ["--status"], "record": ["--record", str(place / "records")]}[action]

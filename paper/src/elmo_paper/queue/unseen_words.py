@@ -26,7 +26,7 @@ from elmo.tasks.counts import metric_of
 from elmo.tasks.task import MetricKind
 from elmo.tasks.train.job import summarize
 from elmo.tasks.train.task_data import TaskData, read_data
-from elmo_paper.queue.tables import Part, add_arguments, planned_parts
+from elmo_paper.queue.plan import Part, add_arguments, planned_parts
 from elmo_paper.reproduce.outcomes import counts_of
 from elmo_paper.reproduce.verdicts import (
     Difference,
